@@ -1,0 +1,1 @@
+"""Benchmarks: named cases, each a ratio against a named baseline in the same run."""

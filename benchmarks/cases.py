@@ -1,0 +1,34 @@
+"""What the benchmarks are run on, and how they are timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TypeVar
+
+import fairlimits as fl
+
+Result = TypeVar("Result")
+
+
+@cache
+def adult(cells: int, seed: int) -> fl.CellDistribution:
+    """Adult cut into cells."""
+    return fl.discretize(fl.load_dataset("adult"), cells, random_state=seed)
+
+
+def timed(call: Callable[[], Result], repeats: int = 1) -> tuple[float, Result]:
+    """Shortest time of some repeats, in seconds, and the last result."""
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = call()
+        best = min(best, time.perf_counter() - start)
+    return best, result
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write a Markdown table."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

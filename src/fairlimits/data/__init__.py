@@ -1,0 +1,36 @@
+"""Tables in, checked: `Dataset`, its schema, splits, encoding, and the benchmark data sets."""
+
+from __future__ import annotations
+
+from fairlimits.data._reading import read_features
+from fairlimits.data._registry import benchmark_names
+from fairlimits.data._tables import read_table
+from fairlimits.data.benchmarks import (
+    BenchmarkStatus,
+    benchmark_status,
+    load_dataset,
+    load_table,
+)
+from fairlimits.data.dataset import Dataset
+from fairlimits.data.encode import EncodedFeature, Encoding
+from fairlimits.data.load import open_dataset
+from fairlimits.data.schema import MISSING, Feature, Scalar, Schema, value_text
+
+__all__ = [
+    "MISSING",
+    "BenchmarkStatus",
+    "Dataset",
+    "EncodedFeature",
+    "Encoding",
+    "Feature",
+    "Scalar",
+    "Schema",
+    "benchmark_names",
+    "benchmark_status",
+    "load_dataset",
+    "load_table",
+    "open_dataset",
+    "read_features",
+    "read_table",
+    "value_text",
+]

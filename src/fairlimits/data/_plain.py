@@ -1,0 +1,43 @@
+"""Reading plain data (what JSON holds) back with checks: the shared half of every ``from_dict``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from fairlimits.errors import FileError
+
+
+def field(record: object, key: str, kinds: type | tuple[type, ...], what: str) -> Any:
+    """Return ``record[key]`` after checking that it is there and of one of the types `kinds`.
+
+    Raises
+    ------
+    FileError
+        If `record` is not a mapping, lacks the key or holds a value of another type.
+    """
+    if not isinstance(record, Mapping):
+        raise FileError(f"{what} must be a mapping, got {type(record).__name__}: the file is damaged or not ours.")
+    if key not in record:
+        raise FileError(f"{what} has no field {key!r}: the file is damaged or not ours.")
+    value = record[key]
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    # bool is a subclass of int, but True is no column index.
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise FileError(f"{what} has {value!r} as {key!r}: the file is damaged or not ours.")
+    return value
+
+
+def number(record: object, key: str, what: str) -> float:
+    """Return the finite number ``record[key]`` as a float."""
+    value = float(field(record, key, (int, float), what))
+    if not math.isfinite(value):
+        raise FileError(f"{what} has {value!r} as {key!r}, which must be finite.")
+    return value
+
+
+def items(record: object, key: str, kinds: type | tuple[type, ...], what: str) -> tuple[Any, ...]:
+    """Return the list ``record[key]`` as a tuple, every item of one of the types `kinds`."""
+    values = field(record, key, (list, tuple), what)
+    return tuple(field({key: value}, key, kinds, what) for value in values)

@@ -1,0 +1,179 @@
+"""Whole tables read into the arrays of a `Dataset`: with a schema made on the way, or by an existing one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlimits.data import _roles
+from fairlimits.data._columns import Table, list_values, read_numbers, read_values, refuse_identifier
+from fairlimits.data._roles import MissingSensitive
+from fairlimits.data.schema import Feature, Scalar, Schema
+from fairlimits.errors import DataError, InputError
+
+Names: TypeAlias = str | Sequence[str] | None
+Unseen: TypeAlias = Literal["refuse", "missing"]
+
+Columns: TypeAlias = dict[str, npt.NDArray[Any]]
+Rows: TypeAlias = tuple[Columns, npt.NDArray[np.int64], npt.NDArray[np.int8], npt.NDArray[np.float64] | None]
+
+
+def rows(
+    frame: object,
+    *,
+    label: str,
+    sensitive: str | Sequence[str],
+    positive: Scalar,
+    weight: str | None,
+    numeric: Names,
+    categorical: Names,
+    drop: Names,
+    missing_sensitive: MissingSensitive,
+) -> tuple[Schema, Columns, npt.NDArray[np.int64], npt.NDArray[np.int8], npt.NDArray[np.float64] | None]:
+    """Return schema, columns, group, label and weight of a table, as `Dataset.from_frame` describes."""
+    table = Table.open(frame)
+    parts = {
+        "label": (label,),
+        "sensitive": names_of(sensitive),
+        "weight": names_of(weight),
+        "drop": names_of(drop),
+        "numeric": names_of(numeric),
+        "categorical": names_of(categorical),
+    }
+    _roles.check_parts(table, parts)
+    if not parts["sensitive"]:
+        raise DataError("No sensitive column was named: name at least one.")
+    table = _roles.settle_missing_groups(table, parts["sensitive"], missing_sensitive)
+
+    codes, values = _roles.read_label(table, label)
+    positive = _roles.infer_positive(label, values, positive)
+    if len(values) < 2:
+        raise DataError(f"The label {label!r} has one value only ({list_values(values)}): nothing to predict.")
+    group, groups = _roles.read_groups(table, parts["sensitive"])
+    if len(groups) < 2:
+        raise DataError(
+            f"The sensitive column {', '.join(map(repr, parts['sensitive']))} has one group only "
+            f"({groups[0]}): there is nothing to compare."
+        )
+    weights = None if weight is None else _roles.read_weights(table, weight)
+
+    taken = {name for part in ("label", "sensitive", "weight", "drop") for name in parts[part]}
+    features: list[Feature] = []
+    columns: dict[str, npt.NDArray[Any]] = {}
+    for name in table.names:
+        if name in taken:
+            continue
+        kind = "numeric" if name in parts["numeric"] else "categorical"
+        if name not in parts["numeric"] and name not in parts["categorical"]:
+            kind = table.kind(name)
+        if kind == "numeric":
+            columns[name] = read_numbers(name, table.column(name))
+            features.append(Feature(name, "numeric"))
+        else:
+            columns[name], categories = read_values(name, table.column(name))
+            refuse_identifier(name, len(categories), len(table))
+            features.append(Feature(name, "categorical", categories))
+    if not features:
+        raise DataError("No feature is left: the table has no column besides label, sensitive, weight and drop.")
+    rest = [value for value in values if value != positive]
+    schema = Schema(
+        features=tuple(features),
+        label=label,
+        positive=positive,
+        sensitive=parts["sensitive"],
+        groups=groups,
+        weight=weight,
+        negative=rest[0] if len(rest) == 1 else None,
+    )
+    return schema, columns, group, _roles.label_codes(codes, values, positive), weights
+
+
+def rows_like(schema: Schema, frame: object, unseen: Unseen) -> Rows:
+    """Return columns, group, label and weight of a table, as `Dataset.read_like` describes."""
+    table = Table.open(frame)
+    table.require([schema.label], "label")
+    table.require(schema.sensitive, "sensitive")
+    codes, values = _roles.read_label(table, schema.label)
+    is_positive = np.array([_roles.same_value(value, schema.positive) for value in values])
+    if schema.negative is not None:
+        odd = [
+            value
+            for value, positive in zip(values, is_positive, strict=True)
+            if not positive and not _roles.same_value(value, schema.negative)
+        ]
+        if odd:
+            raise DataError(
+                f"The label {schema.label!r} holds {list_values(odd)}, where only {schema.positive!r} and "
+                f"{schema.negative!r} are known: correct the values."
+            )
+    group, names = _roles.read_groups(table, schema.sensitive)
+    known = {name: code for code, name in enumerate(schema.groups)}
+    strange = [name for name in names if name not in known]
+    if strange:
+        raise DataError(
+            f"The groups {list_values(strange)} are not among the known ones ({', '.join(schema.groups)}): "
+            "drop these rows, or read both tables as one."
+        )
+    weights = None
+    if schema.weight is not None:
+        table.require([schema.weight], "weight")
+        weights = _roles.read_weights(table, schema.weight)
+    columns = _read_features(schema, table, unseen)
+    lookup = np.array([known[name] for name in names], dtype=np.int64)
+    return columns, lookup[group], is_positive.astype(np.int8)[codes], weights
+
+
+def read_features(schema: Schema, frame: Any, *, unseen: Unseen = "refuse") -> dict[str, npt.NDArray[Any]]:
+    """Read only the features of a table, as for new people whose label and group nobody knows.
+
+    Parameters
+    ----------
+    schema : Schema
+        The schema to code the values by.
+    frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        The table; columns that are no features are ignored.
+    unseen : {"refuse", "missing"}
+        What to do with a category that the schema does not know: raise an error, or take it as missing. Where
+        the schema has no missing category either, the code is then -1, which `Encoding` puts equally far from
+        all categories.
+
+    Returns
+    -------
+    dict of str to ndarray
+        The columns, as in `Dataset.columns`.
+    """
+    return _read_features(schema, Table.open(frame), unseen)
+
+
+def _read_features(schema: Schema, table: Table, unseen: Unseen) -> dict[str, npt.NDArray[Any]]:
+    if unseen not in ("refuse", "missing"):
+        raise InputError(f"unseen is {unseen!r}: use 'refuse' or 'missing'.")
+    table.require([feature.name for feature in schema.features], "feature")
+    columns: dict[str, npt.NDArray[Any]] = {}
+    for feature in schema.features:
+        array = table.column(feature.name)
+        if feature.kind == "numeric":
+            columns[feature.name] = read_numbers(feature.name, array)
+            continue
+        codes, values = read_values(feature.name, array)
+        known = {category: code for code, category in enumerate(feature.categories)}
+        strange = [value for value in values if value not in known]
+        if strange and unseen == "refuse":
+            raise DataError(
+                f"Column {feature.name!r} holds values that are not in the schema: {list_values(strange)}. "
+                'Correct them, or take them as missing with unseen="missing".'
+            )
+        fallback = known.get(None, -1)
+        lookup = np.array([known.get(value, fallback) for value in values], dtype=np.int32)
+        columns[feature.name] = lookup[codes]
+    return columns
+
+
+def names_of(names: Names) -> tuple[str, ...]:
+    """Return column names given as one, several or none."""
+    if names is None:
+        return ()
+    return (names,) if isinstance(names, str) else tuple(names)

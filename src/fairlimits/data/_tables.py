@@ -1,0 +1,69 @@
+"""Files to Arrow tables: CSV and Parquet."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from fairlimits.errors import FileError
+
+# What a missing value looks like in CSV. Words that may be values of their own ("None") are left alone.
+_NULLS = ("", "NA", "NaN", "null", "?")
+
+# Column types are settled on the first block. If a later value contradicts them, one block takes all.
+_LARGEST_BLOCK = 2**30
+
+
+def read_table(path: str | os.PathLike[str]) -> pa.Table:
+    """Read a table from a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that ends in ``.csv``, ``.csv.gz``, ``.parquet`` or ``.pq``. In CSV, an empty value, ``NA``,
+        ``NaN``, ``null`` and ``?`` are missing values.
+
+    Returns
+    -------
+    pyarrow.Table
+        The table.
+
+    Raises
+    ------
+    FileError
+        If the file is not there, cannot be read, has no rows or ends in something else.
+    """
+    file = Path(path)
+    name = file.name.lower()
+    if file.is_dir():
+        raise FileError(f"{file} is a directory: name a CSV or Parquet file.")
+    if not name.endswith((".csv", ".csv.gz", ".parquet", ".pq")):
+        raise FileError(f"Cannot tell what {file} holds: its name must end in .csv, .csv.gz, .parquet or .pq.")
+    if not file.is_file():
+        raise FileError(f"There is no file {file}: check the path.")
+    if file.stat().st_size == 0:
+        raise FileError(f"{file} is empty: give a table with a header and rows.")
+    try:
+        table = pa.parquet.read_table(file) if name.endswith((".parquet", ".pq")) else _read_csv(file)
+    except (OSError, pa.ArrowException) as error:
+        # Arrow's messages run over several lines; the first says what is wrong.
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise FileError(
+            f"Cannot read {file} ({reason.rstrip('.')}): check that it is a table as its name says."
+        ) from error
+    if table.num_rows == 0:
+        raise FileError(f"{file} has no rows: it needs a header and at least one row.")
+    return table
+
+
+def _read_csv(file: Path) -> pa.Table:
+    convert = pa.csv.ConvertOptions(null_values=list(_NULLS), strings_can_be_null=True)
+    try:
+        return pa.csv.read_csv(file, convert_options=convert)
+    except pa.ArrowInvalid:
+        read = pa.csv.ReadOptions(block_size=_LARGEST_BLOCK)
+        return pa.csv.read_csv(file, read_options=read, convert_options=convert)

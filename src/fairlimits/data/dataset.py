@@ -1,0 +1,300 @@
+"""`Dataset`: a table of people as features X, group A, label Y and weights, checked and frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fairlimits.data import _reading
+from fairlimits.data._reading import Names, Unseen
+from fairlimits.data._roles import MissingSensitive
+from fairlimits.data.schema import GROUP_SEPARATOR, Scalar, Schema, value_text
+from fairlimits.errors import DataError, InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Rows of people: what a rule may see, their group and their label.
+
+    Build it with `from_frame`. All arrays are read-only.
+
+    Parameters
+    ----------
+    schema : Schema
+        What the columns mean.
+    columns : Mapping of str to ndarray of shape (n,)
+        The features, in the order of the schema. Numeric ones are float64 with NaN where the value is
+        missing, categorical ones are int32 codes into the feature's categories. A code of -1 is a value that
+        the schema does not know; it appears only where ``unseen="missing"`` was asked for.
+    group : ndarray of int64 of shape (n,)
+        Each row's position in ``schema.groups``.
+    label : ndarray of int8 of shape (n,)
+        1 for the positive label, else 0.
+    weight : ndarray of float64 of shape (n,), optional
+        What each row counts; without it, every row counts 1.
+    """
+
+    schema: Schema
+    columns: Mapping[str, npt.NDArray[Any]]
+    group: npt.NDArray[np.int64]
+    label: npt.NDArray[np.int8]
+    weight: npt.NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        n = len(self.label)
+        label = _frozen_codes("label", self.label, np.int8, n, 0, 1)
+        group = _frozen_codes("group", self.group, np.int64, n, 0, len(self.schema.groups) - 1)
+        columns = {}
+        for feature in self.schema.features:
+            name = feature.name
+            if name not in self.columns:
+                raise DataError(f"The feature {name!r} of the schema has no column.")
+            if feature.kind == "numeric":
+                columns[name] = _frozen(name, self.columns[name], np.float64, n)
+            else:
+                last = len(feature.categories) - 1
+                columns[name] = _frozen_codes(name, self.columns[name], np.int32, n, -1, last)
+        extra = sorted(set(self.columns) - set(columns))
+        if extra:
+            raise DataError(f"The schema knows no feature {', '.join(map(repr, extra))}.")
+        if self.weight is not None:
+            weight = _frozen("weight", self.weight, np.float64, n)
+            if not (np.isfinite(weight) & (weight >= 0)).all():
+                raise DataError("Weights must be finite and 0 or more.")
+            object.__setattr__(self, "weight", weight)
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "group", group)
+        object.__setattr__(self, "label", label)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        label: str,
+        sensitive: str | Sequence[str],
+        positive: Scalar = None,
+        weight: str | None = None,
+        numeric: Names = None,
+        categorical: Names = None,
+        drop: Names = None,
+        missing_sensitive: MissingSensitive = "refuse",
+    ) -> Dataset:
+        """Read a table.
+
+        Every column that has no other part becomes a feature: numbers are numeric; text, truth values and
+        declared categories are categorical.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The table, a row a person.
+        label : str
+            The column to be predicted.
+        sensitive : str or sequence of str
+            The column, or columns, whose values make the groups. Several columns make a group of every
+            combination that occurs, named "Female / Black". They are no features.
+        positive : Scalar, optional
+            The label's value that counts as 1; all others count as 0, so a label of more than two values is
+            read as this one against the rest. It may be left out for truth values and for 0 and 1. Text
+            matches the number it spells: "1" matches 1, 1.0 and True.
+        weight : str, optional
+            A column of row weights, 0 or more.
+        numeric, categorical : str or sequence of str, optional
+            Features to be read as numbers, or as categories, whatever their type.
+        drop : str or sequence of str, optional
+            Columns to leave out.
+        missing_sensitive : {"refuse", "group", "drop"}
+            What to do with rows without a sensitive value: raise an error, make them the group "(missing)",
+            or drop them.
+
+        Returns
+        -------
+        Dataset
+            The checked table.
+
+        Raises
+        ------
+        DataError
+            If the table cannot be used; the message says why and what to do.
+        """
+        return cls(
+            *_reading.rows(
+                frame,
+                label=label,
+                sensitive=sensitive,
+                positive=positive,
+                weight=weight,
+                numeric=numeric,
+                categorical=categorical,
+                drop=drop,
+                missing_sensitive=missing_sensitive,
+            )
+        )
+
+    @classmethod
+    def read_like(cls, schema: Schema, frame: Any, *, unseen: Unseen = "refuse") -> Dataset:
+        """Read another table of the same shape, coded as an existing schema codes it.
+
+        Columns that the schema does not name are ignored.
+
+        Parameters
+        ----------
+        schema : Schema
+            The schema of the data that the table goes with.
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The table; it needs the features, the label, the sensitive columns and the weight.
+        unseen : {"refuse", "missing"}
+            What to do with a category that the schema does not know: see `read_features`.
+
+        Returns
+        -------
+        Dataset
+            The rows, with `schema` as their schema.
+        """
+        return cls(schema, *_reading.rows_like(schema, frame, unseen))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.label)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups' names."""
+        return self.schema.groups
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        return (
+            f"Dataset({self.n_rows} rows, {len(self.columns)} features, label {self.schema.label!r}, "
+            f"groups {', '.join(self.groups)})"
+        )
+
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Return the number of rows, unweighted, of every group and label, of shape (groups, 2)."""
+        n_groups = len(self.groups)
+        cell = self.group * 2 + self.label
+        return np.bincount(cell, minlength=2 * n_groups).reshape(n_groups, 2).astype(np.int64)
+
+    def take(self, indices: npt.ArrayLike) -> Dataset:
+        """Return the rows at `indices`, or where a mask is true, in that order."""
+        rows = np.asarray(indices)
+        if rows.size == 0:
+            rows = rows.astype(np.int64)
+        return Dataset(
+            self.schema,
+            {name: column[rows] for name, column in self.columns.items()},
+            self.group[rows],
+            self.label[rows],
+            None if self.weight is None else self.weight[rows],
+        )
+
+    def split(self, test_size: float = 0.2, random_state: int = 0) -> tuple[Dataset, Dataset]:
+        """Split the rows in two at random, each group and label in proportion.
+
+        Shares that do not come out whole go to the groups and labels with the largest remainder. A group and
+        label keeps a row in the first part before it gives one to the second, as long as that is possible.
+
+        Parameters
+        ----------
+        test_size : float
+            Share of rows in the second part, between 0 and 1, neither included.
+        random_state : int
+            The same number gives the same split.
+
+        Returns
+        -------
+        train, test : Dataset
+            The two parts, rows in their original order. Neither is empty.
+        """
+        if not 0 < test_size < 1:
+            raise InputError(f"test_size is {test_size!r}: it must lie between 0 and 1.")
+        if self.n_rows < 2:
+            raise DataError(f"{self.n_rows} rows cannot be split in two.")
+        rng = np.random.default_rng(random_state)
+        sizes = self.counts().ravel()
+        total = min(max(round(test_size * self.n_rows), 1), self.n_rows - 1)
+        quota = _apportion(sizes, total, rng)
+        # Sorting shuffled rows by stratum lays every stratum out as one stretch in random order.
+        shuffled = rng.permutation(self.n_rows)
+        stratum = (self.group * 2 + self.label)[shuffled]
+        shuffled = shuffled[np.argsort(stratum, kind="stable")]
+        start = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        in_test = np.zeros(self.n_rows, dtype=bool)
+        in_test[shuffled[np.arange(self.n_rows) - start < np.repeat(quota, sizes)]] = True
+        return self.take(np.flatnonzero(~in_test)), self.take(np.flatnonzero(in_test))
+
+    def to_table(self) -> pa.Table:
+        """Return the rows as an Arrow table with the original column names and values.
+
+        Features come first, then the sensitive columns as text, the label and the weight. A label that had
+        more than two values reads "not <positive>" where it was another one.
+        """
+        table: dict[str, pa.Array] = {}
+        for feature in self.schema.features:
+            column = self.columns[feature.name]
+            if feature.kind == "numeric":
+                table[feature.name] = pa.array(column, from_pandas=True)
+            else:
+                table[feature.name] = _dictionary(column, feature.categories)
+        parts = [[group] for group in self.groups]
+        if len(self.schema.sensitive) > 1:
+            parts = [group.split(GROUP_SEPARATOR) for group in self.groups]
+        for position, name in enumerate(self.schema.sensitive):
+            names = np.array([part[position] for part in parts], dtype=object)
+            table[name] = pa.array(names[self.group], type=pa.large_string())
+        negative, positive = self.schema.negative, self.schema.positive
+        if negative is None:
+            negative, positive = f"not {value_text(positive)}", value_text(positive)
+        table[self.schema.label] = pa.array([negative, positive]).take(pa.array(self.label))
+        if self.schema.weight is not None and self.weight is not None:
+            table[self.schema.weight] = pa.array(self.weight)
+        return pa.table(table)
+
+
+def _apportion(sizes: npt.NDArray[np.int64], total: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Share `total` out in proportion to `sizes` by largest remainder, ties at random."""
+    room = np.maximum(sizes - 1, 0)
+    if room.sum() < total:
+        room = sizes
+    share = sizes * (total / sizes.sum())
+    quota: npt.NDArray[np.int64] = np.minimum(np.floor(share).astype(np.int64), room)
+    while quota.sum() < total:
+        remainder = np.where(quota < room, share - quota, -np.inf)
+        order = np.lexsort((rng.random(len(sizes)), -remainder))
+        open_strata = order[: min(total - int(quota.sum()), int((quota < room).sum()))]
+        quota[open_strata] += 1
+    return quota
+
+
+def _dictionary(codes: npt.NDArray[np.int32], categories: Sequence[Scalar]) -> pa.Array:
+    values = [category for category in categories if category is not None]
+    unknown = (codes < 0) | (codes >= len(values))
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=unknown), pa.array(values))
+
+
+def _frozen(name: str, array: npt.ArrayLike, dtype: npt.DTypeLike, n: int) -> npt.NDArray[Any]:
+    # A view, so that the caller's own array stays writable and, with the right type, nothing is copied.
+    view = np.asarray(array, dtype=dtype).view()
+    if view.shape != (n,):
+        raise DataError(f"The column {name!r} has shape {view.shape}, where the label has {n} rows.")
+    view.flags.writeable = False
+    return view
+
+
+def _frozen_codes(
+    name: str, array: npt.ArrayLike, dtype: npt.DTypeLike, n: int, low: int, high: int
+) -> npt.NDArray[Any]:
+    codes = np.asarray(array)
+    # Checked before the type changes, which would fold numbers that are too large back into range.
+    if codes.size and (codes.dtype.kind not in "iub" or codes.min() < low or codes.max() > high):
+        raise DataError(f"The column {name!r} must hold whole numbers from {low} to {high}.")
+    return _frozen(name, codes, dtype, n)

@@ -1,0 +1,161 @@
+"""What a table's columns mean: the frozen description that every `Dataset` carries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from fairlimits.data import _plain
+from fairlimits.errors import DataError, FileError
+
+Scalar: TypeAlias = str | int | float | bool | None
+Kind: TypeAlias = Literal["numeric", "categorical"]
+
+MISSING = "(missing)"
+"""How a missing value is shown."""
+
+GROUP_SEPARATOR = " / "
+"""What stands between the parts of an intersectional group's name."""
+
+_SCALARS = (str, int, float, bool, type(None))
+
+
+def value_text(value: Scalar) -> str:
+    """Return how a value is shown: ``None`` as "(missing)", whole floats without their ".0"."""
+    if value is None:
+        return MISSING
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One feature column.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    kind : {"numeric", "categorical"}
+        How its values are read.
+    categories : tuple of Scalar
+        The values of a categorical feature, sorted. A missing value is a category of its own: ``None``, the
+        last. Empty for a numeric feature.
+    """
+
+    name: str
+    kind: Kind
+    categories: tuple[Scalar, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind == "numeric":
+            if self.categories:
+                raise DataError(f"The numeric feature {self.name!r} cannot have categories.")
+        elif self.kind == "categorical":
+            if not self.categories:
+                raise DataError(f"The categorical feature {self.name!r} needs at least one category.")
+            if len(set(self.categories)) < len(self.categories):
+                raise DataError(f"The categorical feature {self.name!r} lists a category twice.")
+            if None in self.categories[:-1]:
+                raise DataError(f"The missing category (None) of {self.name!r} must be the last one.")
+        else:
+            raise DataError(f"The feature {self.name!r} is of kind {self.kind!r}: use 'numeric' or 'categorical'.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the feature as plain data."""
+        return {"name": self.name, "kind": self.kind, "categories": list(self.categories)}
+
+    @classmethod
+    def from_dict(cls, record: object) -> Feature:
+        """Build the feature from what `to_dict` returned."""
+        what = "A feature of the schema"
+        return cls(
+            name=_plain.field(record, "name", str, what),
+            kind=_plain.field(record, "kind", str, what),
+            categories=_plain.items(record, "categories", _SCALARS, what),
+        )
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Which column plays which part.
+
+    Parameters
+    ----------
+    features : tuple of Feature
+        The columns a decision rule may see.
+    label : str
+        The column that holds the label.
+    positive : Scalar
+        The value that counts as label 1; every other value counts as 0.
+    sensitive : tuple of str
+        The columns that make up the groups.
+    groups : tuple of str
+        The groups' names, those of several columns as "Female / Black".
+    weight : str or None
+        The column of row weights.
+    negative : Scalar
+        The value that counts as label 0, or ``None`` when several do.
+    """
+
+    features: tuple[Feature, ...]
+    label: str
+    positive: Scalar
+    sensitive: tuple[str, ...]
+    groups: tuple[str, ...]
+    weight: str | None = None
+    negative: Scalar = None
+
+    def __post_init__(self) -> None:
+        if not self.features:
+            raise DataError("The schema has no feature: at least one column must be left for the rule to see.")
+        if not self.sensitive or not self.groups:
+            raise DataError("The schema needs at least one sensitive column and one group.")
+        if self.positive is None:
+            raise DataError(f"The schema does not say which value of {self.label!r} is the positive one.")
+        if len(set(self.groups)) < len(self.groups):
+            raise DataError(f"The schema lists a group twice: {', '.join(self.groups)}.")
+        names = [feature.name for feature in self.features] + [self.label, *self.sensitive]
+        names += [] if self.weight is None else [self.weight]
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise DataError(f"The schema gives two parts to the column {', '.join(map(repr, repeated))}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the schema as plain data that JSON can hold."""
+        return {
+            "features": [feature.to_dict() for feature in self.features],
+            "label": self.label,
+            "positive": self.positive,
+            "negative": self.negative,
+            "sensitive": list(self.sensitive),
+            "groups": list(self.groups),
+            "weight": self.weight,
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Schema:
+        """Build the schema from what `to_dict` returned.
+
+        Raises
+        ------
+        FileError
+            If a field is missing, of the wrong type or contradicts another.
+        """
+        what = "The schema"
+        try:
+            return cls(
+                features=tuple(
+                    Feature.from_dict(item) for item in _plain.field(record, "features", (list, tuple), what)
+                ),
+                label=_plain.field(record, "label", str, what),
+                positive=_plain.field(record, "positive", _SCALARS, what),
+                negative=_plain.field(record, "negative", _SCALARS, what),
+                sensitive=_plain.items(record, "sensitive", str, what),
+                groups=_plain.items(record, "groups", str, what),
+                weight=_plain.field(record, "weight", (str, type(None)), what),
+            )
+        except DataError as error:
+            raise FileError(f"The stored schema cannot be used. {error}") from error

@@ -1,0 +1,49 @@
+"""The exception tree: every error that fairlimits raises on purpose.
+
+::
+
+    FairlimitsError
+    ├── InputError (also a ValueError)      something that was passed in cannot be used
+    │   ├── DataError                       a table, a column or a value in it
+    │   └── FileError                       a file that cannot be read, or is not ours
+    ├── DatasetUnavailableError             a benchmark's file is nowhere to be found
+    ├── MissingExtraError (also ImportError)  an optional dependency is not installed
+    ├── InfeasibleError                     no decision rule meets the constraints
+    └── SolverError (also RuntimeError)     the solver ended without a proven optimum
+
+Each message says what came, what is needed and what to do.
+"""
+
+from __future__ import annotations
+
+
+class FairlimitsError(Exception):
+    """Base of every error that fairlimits raises on purpose."""
+
+
+class InputError(FairlimitsError, ValueError):
+    """An argument, option or value that cannot be used."""
+
+
+class DataError(InputError):
+    """A table, a column or a value in it that cannot be used."""
+
+
+class FileError(InputError):
+    """A file that cannot be read or written, or that is not one of ours."""
+
+
+class DatasetUnavailableError(FairlimitsError):
+    """A benchmark data set whose file is nowhere to be found."""
+
+
+class MissingExtraError(FairlimitsError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class InfeasibleError(FairlimitsError):
+    """No decision rule meets the constraints."""
+
+
+class SolverError(FairlimitsError, RuntimeError):
+    """The solver ended without a proven optimum."""

@@ -1,0 +1,115 @@
+"""Neighbour constraints that enter a linear program only where they are violated.
+
+They are many and mostly slack: the optimum of a program with some of its constraints is the optimum of the
+whole if it meets the others too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairlimits.arrays import Floats, Ints
+from fairlimits.lp import Draft, Optimum, Program
+from fairlimits.variables import Comparison
+
+MISSED = 1e-9
+"""A neighbour constraint missed by less is met, to the precision of the solver."""
+
+FEW_PAIRS = 8
+"""Pairs for each variable up to which all of them enter at once: rounds would cost more than they save."""
+
+
+class LazyPairs:
+    """Neighbour constraints that enter the program when they are violated.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        All pairs that are compared; their scores are the first variables of the program.
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+        self._inside: Ints = np.zeros(0, dtype=np.int64)
+        # A pair is taken out at most once, so that the rounds come to an end.
+        self._returned = np.zeros(len(comparison.first), dtype=bool)
+
+    @property
+    def inside(self) -> Ints:
+        """Pairs that are in the program now, in the order of their rows."""
+        return self._inside
+
+    def solve(self, program: Program, lower: Floats, upper: Floats, tolerance: float) -> Optimum:
+        """Solve the program, adding violated pairs in rounds until none is left.
+
+        Parameters
+        ----------
+        program : Program
+            The rows of the pairs come last in it.
+        lower, upper : ndarray
+            Bounds of all rows before them.
+        tolerance : float
+            The tolerance of individual fairness.
+        """
+        comparison = self._comparison
+        allowed = times(comparison.looseness, np.array(tolerance))
+        if not len(self._inside) and len(allowed) <= FEW_PAIRS * comparison.forms.shape[1]:
+            self._add(program, np.arange(len(allowed)), allowed)
+        while True:
+            bound = allowed[self._inside]
+            program.set_row_bounds(np.concatenate([lower, -bound]), np.concatenate([upper, bound]))
+            draft = program.draft()
+            # Only the last point need be proven; the others serve to find violated pairs.
+            point = program.prove(draft) if isinstance(draft, str) else draft
+            excess = comparison.differences(point.x[: comparison.forms.shape[1]]) - allowed
+            violated = excess > MISSED
+            violated[self._inside] = False
+            missed = np.flatnonzero(violated)
+            if not len(missed):
+                optimum = program.prove(point) if isinstance(point, Draft) else point
+                if np.array_equal(optimum.x, point.x):
+                    return optimum
+                # The proof needed another solve, which found another point: look at its pairs too.
+                continue
+            self._drop_slack(program, excess[self._inside], bound, len(lower))
+            self._add(program, self._worst(missed, excess), allowed)
+
+    def pressure(self, duals: Floats) -> float:
+        """Derivative of the optimum in the tolerance, from the multipliers of the pairs inside."""
+        return float(np.abs(duals) @ self._comparison.looseness[self._inside])
+
+    def _worst(self, missed: Ints, excess: Floats) -> Ints:
+        """Of the missed pairs, those that are the worst one of at least one of their two points."""
+        order = missed[np.argsort(-excess[missed], kind="stable")]
+        worst = np.zeros(len(order), dtype=bool)
+        for points in (self._comparison.first, self._comparison.second):
+            worst[np.unique(points[order], return_index=True)[1]] = True
+        return order[worst]
+
+    def _add(self, program: Program, pairs: Ints, allowed: Floats) -> None:
+        program.add_sparse_rows(
+            difference_rows(self._comparison, pairs, program.n_columns), -allowed[pairs], allowed[pairs]
+        )
+        self._inside = np.concatenate([self._inside, pairs])
+
+    def _drop_slack(self, program: Program, excess: Floats, bound: Floats, before: int) -> None:
+        """Take out pairs that are slack by half their bound: they slow down every later iteration."""
+        slack = np.flatnonzero((excess < -0.5 * bound) & ~self._returned[self._inside])
+        if len(slack):
+            self._returned[self._inside[slack]] = True
+            program.drop_rows(before + slack)
+            self._inside = np.delete(self._inside, slack)
+
+
+def difference_rows(comparison: Comparison, pairs: Ints, columns: int) -> sp.csr_array:
+    """Difference of the two scores of each pair, as rows of a program of so many columns."""
+    rows = comparison.rows[pairs]
+    rows.resize((len(pairs), columns))
+    return rows
+
+
+def times(factor: Floats, tolerance: Floats) -> Floats:
+    """Multiply so that an infinite tolerance times a factor of 0 is 0."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray(np.where(factor == 0, 0.0, factor * tolerance))

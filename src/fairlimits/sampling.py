@@ -1,0 +1,71 @@
+r"""How many rows a number of cells needs: Observation 1 of the paper, in both directions and cell by cell.
+
+By Hoeffding's inequality and the union bound over the 2G combinations of group and label, the shares
+P(A=g, Y=y | cell) read from n rows of one cell are all within Delta of the truth with probability delta if
+
+.. math:: 4 G \exp(-2 \Delta^2 n) \le 1 - \delta .
+
+With M rows spread evenly over N cells, n = M / N. The bound speaks of the source that the rows were drawn
+from: rows of a generator say how well the *generator* is known, not the population behind it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairlimits.arrays import Floats
+from fairlimits.errors import InputError
+
+
+def _log_term(confidence: float, error: float, groups: int) -> float:
+    if not 0 < confidence < 1:
+        raise InputError(f"The confidence is {confidence}; it must lie strictly between 0 and 1, such as 0.95.")
+    if not error > 0:
+        raise InputError(f"The error is {error}; it must be above 0, such as 0.05.")
+    if groups < 1:
+        raise InputError(f"The number of groups is {groups}; it must be at least 1.")
+    return math.log(4 * groups / (1 - confidence))
+
+
+def samples_needed(cells: int, *, confidence: float = 0.95, error: float = 0.05, groups: int = 2) -> int:
+    """Rows that `cells` equally filled cells need (M in Observation 1).
+
+    Parameters
+    ----------
+    cells : int
+        Number of cells, N.
+    confidence : float, default=0.95
+        The probability that all shares of a cell are within `error` (delta).
+    error : float, default=0.05
+        The largest error of a share (Delta).
+    groups : int, default=2
+        Number of groups, G. The 8 in the paper is 4G for its two groups.
+
+    Examples
+    --------
+    >>> samples_needed(256)
+    259849
+    """
+    return math.ceil(cells * _log_term(confidence, error, groups) / (2 * error**2))
+
+
+def cells_supported(samples: int, *, confidence: float = 0.95, error: float = 0.05, groups: int = 2) -> int:
+    """Cells that `samples` rows can fill to the wanted precision: the inverse of `samples_needed`.
+
+    Examples
+    --------
+    >>> [cells_supported(rows) for rows in (48_842, 20_798, 60_420)]
+    [48, 20, 59]
+    """
+    return math.floor(samples * 2 * error**2 / _log_term(confidence, error, groups))
+
+
+def share_errors(counts: ArrayLike, *, confidence: float = 0.95, groups: int = 2) -> Floats:
+    """Error (Delta) that each cell's own count of rows guarantees; 1, that is nothing, for an empty cell."""
+    rows = np.asarray(counts, dtype=np.float64)
+    term = _log_term(confidence, 1.0, groups)
+    with np.errstate(divide="ignore"):
+        return np.minimum(np.sqrt(term / (2 * rows)), 1.0)

@@ -1,0 +1,77 @@
+"""The sampling bound (Observation 1), in both directions and cell by cell."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairlimits.distribution import CellDistribution
+from fairlimits.errors import InputError
+from fairlimits.sampling import cells_supported, samples_needed, share_errors
+
+
+def test_the_four_numbers_of_the_paper() -> None:
+    assert samples_needed(256, confidence=0.95, error=0.05) == 259_849
+    assert cells_supported(48_842) == 48
+    assert cells_supported(20_798) == 20
+    assert cells_supported(60_420) == 59
+
+
+def test_the_formula() -> None:
+    # M = -N / (2 Delta^2) ln((1 - delta) / 8) for two groups, and 4G in place of 8.
+    assert samples_needed(10, confidence=0.9, error=0.1) == math.ceil(-10 / 0.02 * math.log(0.1 / 8))
+    assert samples_needed(10, confidence=0.9, error=0.1, groups=5) == math.ceil(-10 / 0.02 * math.log(0.1 / 20))
+
+
+options = st.fixed_dictionaries(
+    {"confidence": st.floats(0.01, 0.999), "error": st.floats(0.01, 1), "groups": st.integers(1, 9)}
+)
+
+
+@given(st.integers(1, 5000), options)
+def test_one_direction_inverts_the_other(cells: int, given_: dict[str, float]) -> None:
+    rows = samples_needed(cells, **given_)
+    # One row to either side, so that rounding cannot decide.
+    assert cells_supported(rows + 1, **given_) >= cells
+    assert cells_supported(rows - 2, **given_) < cells
+    assert samples_needed(cells_supported(rows, **given_), **given_) <= rows
+
+
+@given(st.integers(1, 100_000), options)
+def test_the_error_of_a_count_is_the_one_that_the_bound_promises(count: int, given_: dict[str, float]) -> None:
+    error = float(share_errors([count], confidence=given_["confidence"], groups=given_["groups"])[0])
+    if error < 1:
+        promise = 4 * given_["groups"] * math.exp(-2 * error**2 * count)
+        assert promise == pytest.approx(1 - given_["confidence"], rel=1e-9)
+    else:
+        assert 4 * given_["groups"] * math.exp(-2 * count) >= (1 - given_["confidence"]) * (1 - 1e-9)
+
+
+def test_empty_cells_promise_nothing() -> None:
+    found = share_errors([0, 1, 10**9])
+    assert found[0] == 1
+    assert found[1] == 1
+    assert found[2] < 1e-4
+
+
+def test_a_distribution_knows_the_errors_of_its_cells() -> None:
+    counts = np.array([[[100, 50], [200, 150]], [[0, 0], [0, 0]]])
+    dist = CellDistribution(counts / counts.sum(), ("a", "b"), counts=counts)
+    np.testing.assert_allclose(dist.share_errors(0.9), share_errors([500, 0], confidence=0.9, groups=2))
+    with pytest.raises(InputError, match="without counts"):
+        CellDistribution.from_mass(counts).share_errors()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"confidence": 0}, {"confidence": 1}, {"confidence": math.nan}, {"error": 0}, {"error": math.nan}, {"groups": 0}],
+)
+def test_what_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError):
+        samples_needed(10, **wrong)
+    with pytest.raises(InputError):
+        cells_supported(10, **wrong)
