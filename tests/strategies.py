@@ -10,10 +10,10 @@ import hypothesis.extra.numpy as hnp
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
-from literal import GROUP_NOTIONS, Hood, Literal
 
 from fairlimits.distribution import CellDistribution
 from fairlimits.neighbours import Neighbourhood
+from literal import GROUP_NOTIONS, Hood, Literal
 
 MODES = ("mean", "each", "all", "paper")
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from literal import GROUP_NOTIONS
-from strategies import Case, cases
 
 from fairlimits import criteria
 from fairlimits.criteria import ACCURACY, ALL_NOTIONS, NOTIONS, affine_rates, check_names, estimable, group_gaps
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
+from literal import GROUP_NOTIONS
+from strategies import Case, cases
 
 # Two cells; group a has 2 + 3 people, group b 1 + 4.
 HAND = np.array([[[1, 1], [0, 1]], [[2, 1], [1, 3]]])

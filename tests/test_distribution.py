@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
-from strategies import Case, cases
 
 from fairlimits.data import Dataset, Encoding
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import FileError, InputError
 from fairlimits.neighbours import Neighbourhood, neighbour_pairs
+from strategies import Case, cases
 
 MASS = np.array([[[1, 2], [3, 4]], [[5, 0], [2, 3]], [[0, 0], [1, 4]]]) / 25
 

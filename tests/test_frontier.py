@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal import Hood
 from matplotlib.axes import Axes
-from strategies import Case, cases, hoods, neighbourhood, tolerance
 
 from fairlimits import program
 from fairlimits.criteria import ALL_NOTIONS
@@ -23,6 +21,8 @@ from fairlimits.errors import FileError, InputError
 from fairlimits.frontier import DEFAULT_TOLERANCES, Frontier, frontier
 from fairlimits.neighbours import Neighbourhood
 from fairlimits.solve import Rule, solve
+from literal import Hood
+from strategies import Case, cases, hoods, neighbourhood, tolerance
 
 FEASIBLE = ("mean", "each", "all")
 SAME = 1e-9

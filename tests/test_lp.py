@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -246,7 +247,7 @@ def test_following_a_line_finds_the_optimum_at_every_point(problem: Problem, see
         return
     assert pieces[0].start == 0
     assert pieces[-1].stop == 1
-    assert all(one.stop == other.start for one, other in zip(pieces, pieces[1:], strict=False))
+    assert all(one.stop == other.start for one, other in itertools.pairwise(pieces))
     at = np.sort(np.concatenate([rng.random(6), [0.0, 1.0], [piece.start for piece in pieces]]))
     found = program.certify(pieces, line, at)
     assert found is not None

@@ -12,8 +12,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from literal import Hood
-from strategies import MODES, Case, cases, hoods, neighbourhood
 
 from fairlimits import neighbours
 from fairlimits.data import Dataset, Encoding
@@ -22,6 +20,8 @@ from fairlimits.errors import InputError
 from fairlimits.neighbours import Neighbourhood, can_compare, cell_distances, nearest_cell, neighbour_pairs
 from fairlimits.solve import solve
 from fairlimits.variables import Variables
+from literal import Hood
+from strategies import MODES, Case, cases, hoods, neighbourhood
 
 
 def people(seed: int, rows: int = 40) -> dict[str, Any]:

@@ -13,8 +13,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from literal import GROUP_NOTIONS, Hood, Literal
-from strategies import MODES, Case, cases, hoods, masses, neighbourhood, tolerances
 
 from fairlimits import lp
 from fairlimits.criteria import ALL_NOTIONS
@@ -23,6 +21,8 @@ from fairlimits.errors import FileError, InfeasibleError, InputError, SolverErro
 from fairlimits.frontier import frontier
 from fairlimits.neighbours import Neighbourhood
 from fairlimits.solve import Rule, solve
+from literal import GROUP_NOTIONS, Hood, Literal
+from strategies import MODES, Case, cases, hoods, masses, neighbourhood, tolerances
 
 EXACT = 1e-7
 """How near two solvers come: each proves its optimum to 1e-8 or better."""

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal import GROUP_NOTIONS, Hood
-from strategies import Case, cases, hoods, neighbourhood
 
 from fairlimits.criteria import ALL_NOTIONS
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
 from fairlimits.tension import tension
+from literal import GROUP_NOTIONS, Hood
+from strategies import Case, cases, hoods, neighbourhood
 
 EXACT = 2e-7
 

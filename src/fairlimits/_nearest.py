@@ -112,6 +112,14 @@ class Points:
         return labels, margin
 
 
+def nearest_labels(rows: Floats32, points: Points) -> Ints:
+    """Nearest point of each row, found by as many threads as the rows are worth."""
+    if len(rows) <= _SLAB:  # starting threads takes longer
+        return points.nearest(rows)[0]
+    with Workers() as workers:
+        return workers.labels(rows, points)
+
+
 def squared_norms(differences: Floats) -> Floats:
     """Sum of squares of each row."""
     result: Floats = np.einsum("ij,ij->i", differences, differences)
@@ -184,7 +192,10 @@ class Workers:
         return labels
 
     def sweep(self, rows: Floats32, weights: Floats, points: Points) -> Sweep:
-        """Assign every row and sum over the cells, in double precision and in a fixed order."""
+        """Assign every row and sum over the cells, in double precision and in a fixed order.
+
+        All weights must be above 0.
+        """
         labels = np.empty(len(rows), dtype=np.int64)
 
         def add_up(block: slice) -> _Totals:

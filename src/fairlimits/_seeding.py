@@ -11,8 +11,8 @@ from fairlimits._nearest import Floats32, squared_norms
 from fairlimits.arrays import Floats, Ints
 from fairlimits.errors import DataError
 
-_SAMPLE_ROWS_PER_CELL = 256
-_SAMPLE_LEAST, _SAMPLE_MOST = 65_536, 262_144
+_SAMPLE_ROWS_PER_CELL = 64
+_SAMPLE_LEAST, _SAMPLE_MOST = 65_536, 131_072
 _SEEDING_ROWS_PER_CELL, _SEEDING_LEAST = 4, 8_192
 
 
@@ -26,13 +26,15 @@ class Rows(NamedTuple):
 def distinct_points(rows: Rows, cells: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
     """Rows to fit, and distinct points among them to start from, at least `cells`.
 
-    The points are those of a sample. If that has too few, the rows are few points many times over: then the points
-    are all there are, and replace the rows.
+    The points are those of a sample. If there is no need of one, or if it has too few, the points are all there
+    are, with their weights, and stand for the rows.
     """
-    points = _merged([_sampled(rows, _sample_size(cells), rng)])
-    if len(rows.values) > _sample_size(cells) and len(points.values) >= cells:
-        return rows, points
-    parts = (slice(start, start + _SAMPLE_LEAST) for start in range(0, len(rows.values), _SAMPLE_LEAST))
+    size = min(max(_SAMPLE_ROWS_PER_CELL * cells, _SAMPLE_LEAST), _SAMPLE_MOST)
+    if len(rows.values) > size:
+        points = _merged([_sampled(rows, size, rng)])
+        if len(points.values) >= cells:
+            return rows, points
+    parts = (slice(start, start + size) for start in range(0, len(rows.values), size))
     points = _merged([_merged([Rows(rows.values[part], rows.weights[part])]) for part in parts])
     if len(points.values) < cells:
         raise DataError(
@@ -72,14 +74,8 @@ def seed(points: Rows, cells: int, rng: np.random.Generator) -> Floats32:
     return points.values[taken]
 
 
-def _sample_size(cells: int) -> int:
-    return min(max(_SAMPLE_ROWS_PER_CELL * cells, _SAMPLE_LEAST), _SAMPLE_MOST)
-
-
 def _sampled(rows: Rows, size: int, rng: np.random.Generator) -> Rows:
     """Rows drawn by weight, one from each of `size` equal shares of the total weight."""
-    if len(rows.values) <= size:
-        return rows
     ends = np.cumsum(rows.weights)
     marks = (np.arange(size) + rng.random(size)) * (ends[-1] / size)
     drawn = np.minimum(np.searchsorted(ends, marks, side="right"), len(ends) - 1)

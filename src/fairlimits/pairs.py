@@ -59,25 +59,29 @@ class LazyPairs:
         while True:
             bound = allowed[self._inside]
             program.set_row_bounds(np.concatenate([lower, -bound]), np.concatenate([upper, bound]))
-            draft = program.draft()
             # Only the last point need be proven; the others serve to find violated pairs.
+            draft = program.draft()
             point = program.prove(draft) if isinstance(draft, str) else draft
-            excess = comparison.differences(point.x[: comparison.forms.shape[1]]) - allowed
-            violated = excess > MISSED
-            violated[self._inside] = False
-            missed = np.flatnonzero(violated)
-            if not len(missed):
-                optimum = program.prove(point) if isinstance(point, Draft) else point
-                if np.array_equal(optimum.x, point.x):
-                    return optimum
-                # The proof needed another solve, which found another point: look at its pairs too.
-                continue
+            excess, missed = self._missed(point.x, allowed)
+            if not len(missed) and isinstance(point, Draft):
+                # The proof may need another solve, which finds another point: look at its pairs too.
+                point = program.prove(point)
+                excess, missed = self._missed(point.x, allowed)
+            if not len(missed) and isinstance(point, Optimum):
+                return point
             self._drop_slack(program, excess[self._inside], bound, len(lower))
             self._add(program, self._worst(missed, excess), allowed)
 
     def pressure(self, duals: Floats) -> float:
         """Derivative of the optimum in the tolerance, from the multipliers of the pairs inside."""
         return float(np.abs(duals) @ self._comparison.looseness[self._inside])
+
+    def _missed(self, x: Floats, allowed: Floats) -> tuple[Floats, Ints]:
+        """By how much each pair is missed, and which of those outside the program are."""
+        excess = self._comparison.differences(x[: self._comparison.forms.shape[1]]) - allowed
+        violated = excess > MISSED
+        violated[self._inside] = False
+        return excess, np.flatnonzero(violated)
 
     def _worst(self, missed: Ints, excess: Floats) -> Ints:
         """Of the missed pairs, those that are the worst one of at least one of their two points."""

@@ -201,21 +201,24 @@ class _State:
         ratios = self.ratios
         ratios.fill(np.inf)
         np.divide(np.abs(self.reduced), pull, out=ratios, where=pull > _SMALLEST_PIVOT)
-        entering = int(ratios.argmin())
-        if ratios[entering] == np.inf:
+        cheapest = ratios.min()
+        if cheapest == np.inf:
             return False
+        # Among ties the strongest pull: the safest pivot, and the longest way to the next one.
+        tied = (ratios <= cheapest + _TIE).nonzero()[0]
+        entering = int(tied[0] if len(tied) == 1 else tied[pull[tied].argmax()])
         left = int(self.basic[leaving])
         step = self.reduced[entering] / row[entering]
         self.duals = self.duals + step * self.inverse[leaving]
         self.reduced -= step * row
-        self.load -= np.outer(self.columns[entering], self.value[entering])
+        self.load -= self.columns[entering][:, None] * self.value[entering]
         self.value[entering] = 0
         self.value[left] = self.bound[int(above), left]
-        self.load += np.outer(self.columns[left], self.value[left])
+        self.load += self.columns[left][:, None] * self.value[left]
         column = self.inverse @ self.columns[entering]
         self.inverse[leaving] /= column[leaving]
         column[leaving] = 0
-        self.inverse -= np.outer(column, self.inverse[leaving])
+        self.inverse -= column[:, None] * self.inverse[leaving]
         self.way[left], self.way[entering] = (-1.0 if above else 1.0), 0.0
         self.basic[leaving] = entering
         return True

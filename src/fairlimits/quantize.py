@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairlimits._nearest import Floats32, Points, Sweep, Workers, squared_norms
+from fairlimits._nearest import Floats32, Points, Sweep, Workers, nearest_labels, squared_norms
 from fairlimits._seeding import Rows, distinct_points, seed
 from fairlimits.arrays import Floats, Ints
 from fairlimits.errors import DataError, InputError
@@ -108,8 +108,8 @@ def fit_codebook(
 
     Notes
     -----
-    Start and mending work on a sample, drawn by weight, of 256 rows a cell (at least 65,536 and at most
-    262,144); Lloyd's iteration over all rows follows. A centroid that loses its last row is placed on the row
+    Start and mending work on a sample, drawn by weight, of 64 rows a cell (at least 65,536 and at most
+    131,072); Lloyd's iteration over all rows follows. A centroid that loses its last row is placed on the row
     farthest from its centroid in a cell of large error.
     """
     _check_settings(cells, relative_error, max_iterations)
@@ -145,9 +145,7 @@ def assign(rows: ArrayLike, centroids: ArrayLike) -> Ints:
     -------
     ndarray of int64, shape (n,)
     """
-    values, points = _rows_and_points(rows, centroids)
-    with Workers() as workers:
-        return workers.labels(values, points)
+    return nearest_labels(*_rows_and_points(rows, centroids))
 
 
 def distortion(rows: ArrayLike, centroids: ArrayLike, weights: ArrayLike | None = None) -> float:
@@ -160,12 +158,15 @@ def distortion(rows: ArrayLike, centroids: ArrayLike, weights: ArrayLike | None 
     centroids : array_like of shape (N, d)
         Centroids, taken as float32.
     weights : array_like of shape (n,), optional
-        Weight of each row, 1 by default.
+        Weight of each row, 1 by default; at least one above 0.
     """
     values, points = _rows_and_points(rows, centroids)
     share = _weights(weights, len(values))
-    if not share.sum() > 0:
+    used = share > 0
+    if not used.any():
         raise DataError("There is no row with a weight above 0; a mean distance needs at least one.")
+    if not used.all():
+        values, share = values[used], share[used]
     with Workers() as workers:
         return workers.sweep(values, share, points).distortion
 
@@ -235,8 +236,8 @@ def _reseeded(rows: Rows, sweep: Sweep, centroids: Floats32) -> Floats32:
 def _mend(run: _Run, points: Rows, lloyd: _Lloyd, rng: np.random.Generator, report: Progress) -> _Run:
     """Move centroids from where they are missed least to where the error is largest, while that pays.
 
-    Each round splits some cells, runs Lloyd's iteration, drops as many centroids and runs it again. Rounds that
-    gain little halve the number of splits.
+    Each round splits some cells, runs Lloyd's iteration, drops as many centroids and runs it again. After a
+    round that gains little, fewer are split.
     """
     cells = len(run.sweep.points)
     splits = start = min(max(1, cells // _SPLIT_SHARE), cells - 1, len(points.values) - cells)

@@ -24,6 +24,9 @@ _FARTHEST = 1e15
 # Rows encoded at a time: few enough for the columns of a block to stay in the processor's cache.
 _BLOCK = 16_384
 
+# Encoded values are single precision; digits below this share of a feature's scale are rounding.
+_PRECISION = 1e-5
+
 # A cell whose share of missing values is this near to 1 has no value left to report, only rounding errors.
 _ALL_MISSING = 1e-4
 
@@ -189,7 +192,7 @@ class Encoding:
                     share = absent[feature.name]
                     present = np.where(share < 1 - _ALL_MISSING, 1 - share, np.nan)
                     values = (values - share * feature.fill) / present
-                decoded[feature.name] = values
+                decoded[feature.name] = _rounded(values, feature.scale)
         return decoded
 
     def shares(self, centroids: npt.ArrayLike) -> dict[str, npt.NDArray[np.float64]]:
@@ -307,3 +310,10 @@ def _median(values: npt.NDArray[np.float64], weight: npt.NDArray[np.float64] | N
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weight[order])
     return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
+
+
+def _rounded(values: npt.NDArray[np.float64], scale: float) -> npt.NDArray[np.float64]:
+    """Leave out the digits that single precision made up; adding 0 turns -0 into 0."""
+    decimals = math.ceil(-math.log10(scale * _PRECISION)) if scale > 0 else 0
+    # numpy rounds by multiplying, which is no use for numbers as small as to need more decimals.
+    return values if scale == 0 or decimals > 15 else np.asarray(np.round(values, decimals) + 0.0)

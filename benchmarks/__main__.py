@@ -1,0 +1,68 @@
+"""``python -m benchmarks [names]``: run the benchmarks, or some of them, and write their part of the docs.
+
+Each benchmark writes ``docs/benchmarks/NAME.md``; ``docs/benchmarks.md`` explains them.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks import frontiers, growth, individual, quantizer
+
+RESULTS = Path(__file__).parents[1] / "docs" / "benchmarks"
+
+
+def _quantizer() -> str:
+    return quantizer.markdown(quantizer.run())
+
+
+def _frontiers() -> str:
+    return frontiers.markdown(frontiers.run())
+
+
+def _individual() -> str:
+    return individual.markdown(individual.run())
+
+
+def _growth() -> str:
+    results = growth.run()
+    growth.draw(results, RESULTS / "growth.png")
+    return growth.markdown(results) + "\n\n![Seconds and peak memory against the number of cells](growth.png)"
+
+
+BENCHMARKS: dict[str, Callable[[], str]] = {
+    "quantizer": _quantizer,
+    "frontiers": _frontiers,
+    "individual": _individual,
+    "growth": _growth,
+}
+
+
+def machine() -> str:
+    """Name what the figures were measured on."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "highspy"))
+    return f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, {packages}"
+
+
+def main(names: list[str]) -> int:
+    """Run the named benchmarks, all by default."""
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        print(f"Unknown: {', '.join(unknown)}. The benchmarks are {', '.join(BENCHMARKS)}.", file=sys.stderr)
+        return 2
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    for name in names or BENCHMARKS:
+        print(f"{name} ...", flush=True)
+        text = BENCHMARKS[name]()
+        (RESULTS / f"{name}.md").write_text(f"# {name}\n\n{text}\n\nMeasured on {machine()}.\n", encoding="utf-8")
+        print(text, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
