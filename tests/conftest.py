@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pytest
 from hypothesis import HealthCheck, settings
 
 mpl.use("Agg")
@@ -16,3 +20,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("fairlimits")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    """Leave no figure open for the next test."""
+    yield
+    plt.close("all")

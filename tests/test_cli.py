@@ -192,3 +192,40 @@ def test_unreadable_files(tmp_path, capsys):
 def test_unknown_benchmark_names_the_known_ones(capsys):
     assert run(["report", "adlut"]) == 2
     assert "adult" in capsys.readouterr().err
+
+
+def test_decorrelate_writes_features_alone_and_applies_a_kept_plan(csv, people, tmp_path, capsys):
+    mapped, plan, again = tmp_path / "mapped.parquet", tmp_path / "plan.npz", tmp_path / "again.csv"
+    words = ["decorrelate", *options(csv, cells="8"), "-t", "DP=0"]
+    assert run([*words, "-o", str(mapped), "--save-plan", str(plan)]) == 0
+    out = capsys.readouterr().out
+    assert "mass kept in place" in out
+    assert "no map of the features can prevent that" in out
+    table = pq.read_table(mapped)
+    assert table.column_names == ["age", "job"]
+    assert table.num_rows == 600
+    features = tmp_path / "features.csv"
+    pa_csv.write_csv(pa.table({"age": people["age"], "job": people["job"]}), features)
+    assert run(["decorrelate", str(features), "--plan", str(plan), "-o", str(again)]) == 0
+    assert pa_csv.read_csv(again).num_rows == 600
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["-t", "DP"], "DP"),
+        (["-t", "XX=1"], "XX"),
+        (["-t", "DP=0", "-t", "DP=1"], "twice"),
+        (["--accuracy-weight", "-1"], "weight"),
+        (["-o", "mapped.html"], "html"),
+        (["--plan", "none.npz"], "-o"),
+        (["--plan", "none.npz", "-o", "mapped.csv"], "none.npz"),
+    ],
+)
+def test_bad_decorrelation_gets_one_sentence(csv, tmp_path, monkeypatch, capsys, words, named):
+    monkeypatch.chdir(tmp_path)
+    assert run(["decorrelate", *options(csv, cells="6"), *words]) == 2
+    error = capsys.readouterr().err
+    assert named in error
+    assert len(error.strip().splitlines()) == 1
+    assert [p.name for p in tmp_path.iterdir()] == [csv.name]

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from fairlimits import lp
+from fairlimits import lp, pairs
 from fairlimits.criteria import ALL_NOTIONS
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import FileError, InfeasibleError, InputError, SolverError
@@ -78,6 +78,20 @@ def test_solve_agrees_with_the_literal_program(case: Case, hood: Hood, asked: di
     check_rule(rule, literal, asked)
 
 
+@settings(max_examples=100)
+@given(cases(distances=True), hoods(ALWAYS_FEASIBLE), tolerances(), st.booleans())
+def test_neighbours_that_enter_in_rounds_are_all_met(
+    case: Case, hood: Hood, asked: dict[str, float], aware: bool
+) -> None:
+    asked = {"IF": 0.05, **asked}
+    literal = case.literal(aware, hood)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs, "FEW_PAIRS", 0)
+        rule = solve(case.dist(), asked, aware=aware, neighbours=neighbourhood(hood))
+    assert rule.accuracy == pytest.approx(literal.optimum(asked), abs=EXACT)
+    check_rule(rule, literal, asked)
+
+
 def instance(groups: int, seed: int, cells: int = 9) -> Case:
     """A distribution without special features."""
     rng = np.random.default_rng(seed)
@@ -101,10 +115,12 @@ def test_every_combination_of_notions(groups: int, aware: bool) -> None:
         check_rule(rule, literal, asked)
 
 
+@pytest.mark.parametrize("in_rounds", [False, True])
 @pytest.mark.parametrize("aware", [False, True])
 @pytest.mark.parametrize("mode", MODES)
-def test_many_neighbours_are_all_met(mode: str, aware: bool) -> None:
-    """Enough pairs that they enter the program in rounds."""
+def test_many_neighbours_are_all_met(monkeypatch: pytest.MonkeyPatch, mode: str, aware: bool, in_rounds: bool) -> None:
+    if in_rounds:
+        monkeypatch.setattr(pairs, "FEW_PAIRS", 0)
     case, hood = instance(2, seed=5, cells=40), Hood(percentile=25, mode=mode)
     literal = case.literal(aware, hood)
     for eps in (0.0 if mode != "paper" else 0.001, 0.03, 0.2):
@@ -133,6 +149,24 @@ def test_equal_groups_cost_nothing(mass: np.ndarray, few: int, many: int, name: 
     rule = solve(dist, {name: 0.0}, aware=aware)
     assert rule.accuracy == pytest.approx(rule.bayes_accuracy, abs=EXACT)
     assert rule.shadow_prices[name] == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", GROUP_NOTIONS)
+@pytest.mark.parametrize(
+    "mass",
+    [
+        # Labels nearly even in a cell: its part in the accuracy cancels once before the groups' cancel again.
+        [[[3040, 3116], [2920, 2993]], [[4180, 304], [4015, 292]]],
+        [[[2635, 2666], [425, 430]], [[1581, 837], [255, 135]]],
+        # Many cells: the rounding of a sum, small in each of them, points the same way in all.
+        np.random.default_rng(0).gamma(0.5, size=(20_000, 1, 2)) * np.array([[[0.87], [0.35]]]),
+        np.random.default_rng(1).gamma(0.5, size=(2_000, 1, 2)) * np.array([[[1.0], [3.0]]]),
+    ],
+    ids=["even", "even too", "20,000 cells", "2,000 cells"],
+)
+def test_equal_groups_cost_nothing_in_hard_cases(mass: Any, name: str) -> None:
+    rule = solve(CellDistribution.from_mass(mass), {name: 0.0})
+    assert rule.price == pytest.approx(0, abs=EXACT)
 
 
 def test_a_third_group_changes_nothing_for_equal_ones() -> None:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from fairlimits.criteria import ALL_NOTIONS
 from fairlimits.data import Dataset, load_dataset, open_dataset
-from fairlimits.discretize import discretize
+from fairlimits.decorrelate import (
+    DecorrelationFrontier,
+    Multipliers,
+    Plan,
+    decorrelate,
+    decorrelation_frontier,
+)
+from fairlimits.discretize import SamplingWarning, discretize
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import (
     DataError,
@@ -16,6 +23,7 @@ from fairlimits.errors import (
     MissingExtraError,
     SolverError,
 )
+from fairlimits.fidelity import fidelity
 from fairlimits.frontier import Frontier, frontier
 from fairlimits.neighbours import Neighbourhood
 from fairlimits.sampling import cells_supported, samples_needed
@@ -30,18 +38,25 @@ __all__ = [
     "DataError",
     "Dataset",
     "DatasetUnavailableError",
+    "DecorrelationFrontier",
     "FairlimitsError",
     "FileError",
     "Frontier",
     "InfeasibleError",
     "InputError",
     "MissingExtraError",
+    "Multipliers",
     "Neighbourhood",
+    "Plan",
     "Rule",
+    "SamplingWarning",
     "SolverError",
     "Tension",
     "cells_supported",
+    "decorrelate",
+    "decorrelation_frontier",
     "discretize",
+    "fidelity",
     "frontier",
     "load_dataset",
     "open_dataset",

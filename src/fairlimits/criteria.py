@@ -111,11 +111,14 @@ class AffineRates:
     constant : ndarray of shape (G,)
     defined : ndarray of bool of shape (G,)
         Whether the group has mass in the condition.
+    size : ndarray of shape (G, N)
+        Share of the condition's mass in each cell: what a coefficient is rounded in proportion to.
     """
 
     coefficient: Floats
     constant: Floats
     defined: Flags
+    size: Floats
 
     def values(self, scores: Floats) -> Floats:
         """Rates of the groups for scores of shape (..., N, G), as an array of shape (..., G)."""
@@ -140,9 +143,10 @@ def affine_rates(dist: CellDistribution, rate: Rate) -> AffineRates:
     with np.errstate(invalid="ignore", divide="ignore"):
         constant = (mass @ event[:, 0]).sum(axis=0) / total
         coefficient = (mass @ (event[:, 1] - event[:, 0])).T / total[:, None]
-    coefficient[~defined] = 0
+        size = mass.sum(axis=2).T / total[:, None]
+    coefficient[~defined] = size[~defined] = 0
     constant[~defined] = np.nan
-    return AffineRates(coefficient, constant, defined)
+    return AffineRates(coefficient, constant, defined, size)
 
 
 def group_gaps(dist: CellDistribution, scores: Floats) -> dict[str, Floats]:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Literal
 
+from fairlimits.arrays import Floats
 from fairlimits.counting import count_cells
 from fairlimits.data import Dataset, Encoding
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
+from fairlimits.generate import Generator, check_size, make_generator
 from fairlimits.quantize import DEFAULT_RELATIVE_ERROR, assign, fit_codebook
+from fairlimits.sampling import samples_needed
+
+Progress = Callable[[float, str], None]
+
+
+class SamplingWarning(UserWarning):
+    """Fewer rows were generated than the sampling bound asks for at the chosen number of cells."""
 
 
 def discretize(
@@ -17,14 +27,19 @@ def discretize(
     cells: int = 256,
     *,
     partition: Literal["features"] = "features",
+    generator: str | Generator | None = None,
+    n_samples: int = 1_000_000,
     relative_error: float = DEFAULT_RELATIVE_ERROR,
     random_state: int = 0,
-    progress: Callable[[float, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> CellDistribution:
     """Estimate the joint law of cell, group and label from the rows of a table.
 
     The features are encoded, cut into cells by Lloyd's algorithm, and the rows of each cell, group and label
     are counted. Neither group nor label takes part in making the cells.
+
+    With a generator, the rows that are cut and counted are `n_samples` new ones, drawn from what the generator
+    learned of the table, as in the paper.
 
     Parameters
     ----------
@@ -34,6 +49,10 @@ def discretize(
         Number of cells, N.
     partition : {"features"}, default="features"
         What the cells cut: the feature space, as in the paper.
+    generator : str or Generator, optional
+        "cart", "bootstrap", "ctgan", "tvae" or a generator of your own; by default the rows as they are.
+    n_samples : int, default=1_000_000
+        Rows to generate; without a generator it has no meaning.
     relative_error : float
         Stop when a pass lowers the quantization error by less than this share; the paper uses 0.01.
     random_state : int, default=0
@@ -44,24 +63,48 @@ def discretize(
     Returns
     -------
     CellDistribution
+        Its ``counts`` are those of the real rows in the same cells, so that what few people stand behind is never
+        taken for well known because many rows were generated.
+
+    Warns
+    -----
+    SamplingWarning
+        If `n_samples` is less than `samples_needed` for the number of cells.
     """
     if partition != "features":
         raise InputError(f"The partition is {partition!r}; the one known is 'features'.")
+    tell = progress or _silent
     encoding = Encoding.fit(data)
-    rows = encoding.transform(data.columns, data.n_rows)
+    # The number of generated rows, or none: what is known of where the masses come from.
+    source: dict[str, str | int | None] = {"generator": None, "n_samples": None}
+    counted = data
+    share = 0.0
+    if generator is not None:
+        recipe = make_generator(generator)
+        _check_samples(n_samples, cells, len(data.groups))
+        source = {"generator": recipe.name, "n_samples": n_samples}
+        share = 0.4
+        fitted = recipe.fit(data, random_state, lambda done, words: tell(0.2 * done, words))
+        tell(0.2, f"drawing {n_samples:,} rows")
+        counted = fitted.sample(n_samples, random_state)
+    rows = encoding.transform_dataset(counted)
     codebook = fit_codebook(
         rows,
         cells,
-        weights=data.weight,
+        weights=counted.weight,
         relative_error=relative_error,
         random_state=random_state,
-        progress=progress,
+        progress=lambda done, words: tell(share + (1 - share) * done, words),
     )
-    counts = count_cells(assign(rows, codebook.centroids), data, cells)
+    counts = count_cells(assign(rows, codebook.centroids), counted, cells)
+    real = counts
+    if counted is not data:
+        real = count_cells(assign(encoding.transform_dataset(data), codebook.centroids), data, cells)
+    mass: Floats = counts.weight / counts.weight.sum()
     return CellDistribution(
-        mass=counts.weight / counts.weight.sum(),
+        mass=mass,
         groups=data.groups,
-        counts=counts.rows,
+        counts=real.rows,
         centroids=codebook.centroids,
         encoding=encoding,
         schema=data.schema,
@@ -69,10 +112,53 @@ def discretize(
             "rows": data.n_rows,
             "cells": cells,
             "partition": partition,
-            "generator": None,
+            **source,
             "random_state": random_state,
             "relative_error": relative_error,
             "distortion": codebook.distortion,
             "iterations": codebook.iterations,
         },
     )
+
+
+def sampling_note(dist: CellDistribution) -> str:
+    """Say in words what the number of rows guarantees at the number of cells, and what it does not.
+
+    Parameters
+    ----------
+    dist : CellDistribution
+        A distribution made by `discretize`.
+    """
+    if dist.counts is None:
+        return "The distribution was given as numbers: how many rows stand behind it is not known."
+    made_by, samples = dist.info.get("generator"), dist.info.get("n_samples")
+    drawn = int(dist.counts.sum()) if samples is None else int(samples)
+    needed = samples_needed(dist.n_cells, groups=dist.n_groups)
+    enough = "enough" if drawn >= needed else "too few"
+    rows = "real rows" if made_by is None else f"rows of the generator {made_by}"
+    note = (
+        f"{drawn:,} {rows} are {enough} for {dist.n_cells} cells: {needed:,} rows, spread evenly, put the shares of "
+        "group and label in a cell within 0.05 of their source, with probability 0.95 for each cell."
+    )
+    if made_by is None:
+        return note + " Cells with fewer rows than the average are known less well, others better."
+    return note + (
+        f" The source is the generator: how near that is to the people, who gave it {int(dist.counts.sum()):,} rows, "
+        "no number of generated rows can say. The held-out comparison of `fairlimits fidelity` does."
+    )
+
+
+def _check_samples(n_samples: int, cells: int, groups: int) -> None:
+    check_size(n_samples)
+    needed = samples_needed(cells, groups=groups)
+    if n_samples < needed:
+        warnings.warn(
+            f"{n_samples:,} rows are generated for {cells} cells, where the sampling bound asks for {needed:,} "
+            "(error 0.05, confidence 0.95); raise n_samples or take fewer cells.",
+            SamplingWarning,
+            stacklevel=3,
+        )
+
+
+def _silent(fraction: float, message: str) -> None:
+    """Tell nobody."""

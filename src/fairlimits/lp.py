@@ -113,7 +113,7 @@ class Program:
         self._highs: Any = highspy.Highs()
         for name, value in _OPTIONS.items():
             if self._highs.setOptionValue(name, value) != highspy.HighsStatus.kOk:
-                raise SolverError(f"HiGHS refused the option {name}={value}; fairlimits needs highspy >= 1.8.")
+                raise SolverError(f"HiGHS refused the option {name}={value}; fairlimits needs highspy >= 1.13.")
         model = highspy.HighsLp()
         model.num_col_, model.num_row_ = len(cost), 0
         model.col_cost_ = -self._cost_scale * cost

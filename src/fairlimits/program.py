@@ -25,6 +25,9 @@ from fairlimits.pairs import LazyPairs, times
 from fairlimits.parametric import Line, Piece
 from fairlimits.variables import Variables
 
+# Probabilities are sums of masses: a difference below this share of their size is rounding.
+_ROUNDING = 64 * float(np.finfo(np.float64).eps)
+
 # Rows times variables up to which following the optimum pivot by pivot beats a solver call a point.
 _FOLLOWED = 50_000
 
@@ -125,9 +128,11 @@ class FairProgram:
         if len(constant) == 2:
             difference = matrix[:1] - matrix[1:]
             # Where the groups are alike, what is left is rounding, and no constraint.
-            noise = 8 * np.finfo(float).eps * (np.abs(matrix[:1]) + np.abs(matrix[1:]))
-            difference[np.abs(difference) <= noise] = 0
-            return _RateRows(askers, difference, constant[1:] - constant[:1], down=-1.0)
+            size = self.variables.coefficients(rates.size)[rates.defined].sum(axis=0)
+            difference[np.abs(difference) <= _ROUNDING * size] = 0
+            offset = constant[1:] - constant[:1]
+            offset[np.abs(offset) <= _ROUNDING] = 0
+            return _RateRows(askers, difference, offset, down=-1.0)
         return _RateRows(askers, matrix, -constant, down=0.0)
 
     def solve(self, tolerances: Mapping[str, float]) -> Solved:

@@ -10,6 +10,8 @@ import typer
 
 import fairlimits
 from fairlimits.cli.datasets import datasets
+from fairlimits.cli.decorrelate import decorrelate
+from fairlimits.cli.fidelity import fidelity
 from fairlimits.cli.frontier import frontier
 from fairlimits.cli.report import report
 from fairlimits.cli.show import complain
@@ -23,7 +25,7 @@ app = typer.Typer(
     help="How fair and how accurate can any classifier be on your data, given what it may see?",
     epilog="Start with: fairlimits report adult -o report.html",
 )
-for command in (report, frontier, datasets):
+for command in (report, frontier, decorrelate, fidelity, datasets):
     app.command()(command)
 
 

@@ -51,6 +51,8 @@ def frontier(
         Path | None, typer.Option("--output", "-o", help="Write to a .csv, .json, .png, .pdf or .svg file.")
     ] = None,
     cells: options.Cells = 256,
+    generator: options.Generator = "none",
+    samples: options.Samples = 1_000_000,
     seed: options.Seed = 0,
 ) -> None:
     """Trace the best accuracy at each tolerance, with the group seen and hidden.
@@ -76,7 +78,7 @@ def frontier(
             "start at 0 or above, end higher, with at least 2 points."
         )
     dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
-    dist = options.make_cells(dataset, cells, seed)
+    dist = options.make_cells(dataset, cells, seed, generator, samples)
     span: Any = (start, stop) if exact else np.linspace(start, stop, points)
     tolerances: dict[str, Any] = dict.fromkeys(moving, span) | fixed
     curves = {}
@@ -85,7 +87,7 @@ def frontier(
             curves[aware] = trace(dist, tuple(tolerances), tolerances, aware=aware, exact=exact, progress=tell)
     _print(dist, curves, moving, fixed)
     if output is not None:
-        _write(output, curves, {"data": data, "cells": cells, "seed": seed})
+        _write(output, curves, {"data": data, "cells": cells, "generator": generator, "seed": seed})
         say(f"Written to {output}.")
 
 

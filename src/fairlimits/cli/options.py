@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Annotated
 
 import typer
 
-from fairlimits.cli.show import progress_bar
+from fairlimits.cli.show import progress_bar, say
 from fairlimits.data import Dataset, open_dataset
-from fairlimits.discretize import discretize
+from fairlimits.discretize import SamplingWarning, discretize
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
 
@@ -38,6 +39,16 @@ MissingSensitive = Annotated[
 Cells = Annotated[int, typer.Option(help="Number of cells.", rich_help_panel="Cells")]
 Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same result.", rich_help_panel="Cells")]
 
+Generator = Annotated[
+    str,
+    typer.Option(
+        help="What to count: the rows as they are (none), or rows of a generator: cart, bootstrap, or ctgan and tvae "
+        "(extra fairlimits[ctgan]; its package ctgan is licensed under BUSL-1.1).",
+        rich_help_panel="Cells",
+    ),
+]
+Samples = Annotated[int, typer.Option(help="Rows to generate, with a generator.", rich_help_panel="Cells")]
+
 
 def open_data(
     data: str,
@@ -66,7 +77,13 @@ def open_data(
     )
 
 
-def make_cells(dataset: Dataset, cells: int, seed: int) -> CellDistribution:
-    """Cut the data into cells, with a progress bar."""
-    with progress_bar("Cutting the features into cells") as tell:
-        return discretize(dataset, cells, random_state=seed, progress=tell)
+def make_cells(dataset: Dataset, cells: int, seed: int, generator: str, samples: int) -> CellDistribution:
+    """Cut the data into cells, with a progress bar, and say so if too few rows are generated."""
+    made_by = None if generator == "none" else generator
+    with progress_bar("Cutting the features into cells") as tell, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SamplingWarning)
+        dist = discretize(dataset, cells, generator=made_by, n_samples=samples, random_state=seed, progress=tell)
+    for warning in caught:
+        if issubclass(warning.category, SamplingWarning):
+            say(f"Note: {warning.message}")
+    return dist

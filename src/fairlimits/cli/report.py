@@ -29,6 +29,8 @@ def report(
         "report.html"
     ),
     cells: options.Cells = 256,
+    generator: options.Generator = "none",
+    samples: options.Samples = 1_000_000,
     seed: options.Seed = 0,
 ) -> None:
     """Write a page that says what fairness costs on this data.
@@ -41,7 +43,7 @@ def report(
     """
     check_suffix(output, (".html", ".json"))
     dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
-    dist = options.make_cells(dataset, cells, seed)
+    dist = options.make_cells(dataset, cells, seed, generator, samples)
     with progress_bar("Solving") as tell:
         summary = summarise(dist, Path(data).stem, progress=tell)
     chosen = {
@@ -49,6 +51,8 @@ def report(
         "positive": positive,
         "weight": weight,
         "cells": cells,
+        "generator": generator if generator != "none" else None,
+        "samples": samples if generator != "none" else None,
         "seed": seed,
         "output": output,
     }

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from fairlimits.criteria import INDIVIDUAL, NOTIONS, estimable, title
+from fairlimits.discretize import sampling_note
 from fairlimits.distribution import CellDistribution
 from fairlimits.frontier import Frontier, frontier
-from fairlimits.sampling import samples_needed
 from fairlimits.solve import Rule, solve
 from fairlimits.tension import Tension, tension
 
@@ -82,8 +82,8 @@ class Summary:
         Rows of the table.
     cells : int
         Cells of the feature space.
-    rows_needed : int
-        Rows that this number of cells would need for shares within 0.05 (Observation 1).
+    sampling : str
+        What the number of rows guarantees at this number of cells, and what it does not, in words.
     share_error : float or None
         The error that the median cell's own count guarantees at 95%.
     groups : tuple of GroupCount
@@ -107,7 +107,7 @@ class Summary:
     sensitive: tuple[str, ...]
     rows: int
     cells: int
-    rows_needed: int
+    sampling: str
     share_error: float | None
     groups: tuple[GroupCount, ...]
     majority_accuracy: float
@@ -165,7 +165,7 @@ def summarise(dist: CellDistribution, name: str, progress: Callable[[float, str]
         sensitive=("group",) if schema is None else schema.sensitive,
         rows=0 if counts is None else int(counts.sum()),
         cells=dist.n_cells,
-        rows_needed=samples_needed(dist.n_cells, groups=dist.n_groups),
+        sampling=sampling_note(dist),
         share_error=errors,
         groups=tuple(_group_count(dist, g) for g in range(dist.n_groups)),
         majority_accuracy=max(label_rate, 1 - label_rate),
