@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
 import fairlimits as fl
@@ -32,3 +34,12 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Write a Markdown table."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def peak_megabytes() -> float:
+    """Peak memory of this process; without that of the one that started it, which getrusage counts in."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import fairlimits as fl
-from benchmarks.cases import adult, table, timed
+from benchmarks.cases import adult, peak_megabytes, table, timed
 from fairlimits.decorrelate import Multipliers, Plan, decorrelate
 
 HIDING_CELLS = 128
@@ -127,7 +126,7 @@ def maps(cases: Sequence[tuple[str, bool, int]] = MAP_CASES) -> list[dict[str, A
             if not file.exists():
                 adult(cells, 0).save(file)
             command = [sys.executable, "-m", "benchmarks.decorrelation", "map", str(file), name, str(int(aware))]
-            answer = subprocess.run(command, capture_output=True, text=True, check=True)
+            answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             results.append(json.loads(answer.stdout))
     return results
 
@@ -142,7 +141,7 @@ def measure_map(file: str, name: str, aware: bool) -> dict[str, Any]:
         "aware": aware,
         "cells": dist.n_cells,
         "seconds": seconds,
-        "peak MB": _peak_megabytes(),
+        "peak MB": peak_megabytes(),
         "correlation": plan.correlation,
         "rule accuracy": plan.rule_accuracy,
         "accuracy": plan.accuracy,
@@ -150,15 +149,6 @@ def measure_map(file: str, name: str, aware: bool) -> dict[str, Any]:
         "distortion": plan.distortion,
         "gap": plan.optimality_gap,
     }
-
-
-def _peak_megabytes() -> float:
-    """Peak memory of this process; without that of the one that started it, which getrusage counts in."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 PARTS: Mapping[str, Callable[[], list[dict[str, Any]]]] = {"hiding": hiding, "speed": speed, "maps": maps}

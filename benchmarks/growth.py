@@ -7,7 +7,6 @@ process of its own, whose peak memory is that of Python with its libraries plus 
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 from functools import partial
@@ -18,7 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import fairlimits as fl
-from benchmarks.cases import table, timed
+from benchmarks.cases import peak_megabytes, table, timed
 from fairlimits.look import COLOURS, figure_style
 
 SIZES = (256, 1024, 4096, 16384, 65536)
@@ -42,8 +41,12 @@ def measure(cells: int) -> dict[str, Any]:
         dist = synthetic(cells, seed)
         hidden.append(timed(partial(fl.solve, dist, ASKED))[0])
         seen.append(timed(partial(fl.solve, dist, ASKED, aware=True))[0])
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"cells": cells, "hidden": float(np.mean(hidden)), "seen": float(np.mean(seen)), "peak MB": peak}
+    return {
+        "cells": cells,
+        "hidden": float(np.mean(hidden)),
+        "seen": float(np.mean(seen)),
+        "peak MB": peak_megabytes(),
+    }
 
 
 def run() -> list[dict[str, Any]]:

@@ -87,7 +87,7 @@ def frontier(
             curves[aware] = trace(dist, tuple(tolerances), tolerances, aware=aware, exact=exact, progress=tell)
     _print(dist, curves, moving, fixed)
     if output is not None:
-        _write(output, curves, {"data": data, "cells": cells, "generator": generator, "seed": seed})
+        _write(output, curves, {"data": data, "cells": cells, "generator": generator, "seed": seed, "fixed": fixed})
         say(f"Written to {output}.")
 
 
@@ -146,7 +146,8 @@ def _write(output: Path, curves: Mapping[bool, Frontier], made: Mapping[str, Any
                 name = "group seen" if aware else "group hidden"
                 style = "-" if aware else (0, (5, 2))
                 curve.plot(ax, label=name, color=COLOURS["aware" if aware else "unaware"], linestyle=style)
-            ax.set_title(f"Best accuracy on {Path(made['data']).stem}")
+            held = "".join(f", {name} at most {value:g}" for name, value in made["fixed"].items())
+            ax.set_title(f"Best accuracy on {Path(made['data']).stem}{held}")
             ax.legend()
             with write_whole(output) as temporary:
                 figure.savefig(temporary)
