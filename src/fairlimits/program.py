@@ -72,6 +72,18 @@ class _RateRows:
         return self.down == 0
 
 
+def _met_by_a_coin(matrix: Floats, value: Floats) -> Floats:
+    """Correct the last digits of rows so that scores of 1/2 give them the value that they should.
+
+    Deciding by a fair coin meets every notion exactly. Rounding takes that away from rows of tiny entries, and two
+    of them then leave no rule at all.
+    """
+    corrected = matrix.copy()
+    largest = np.abs(matrix).argmax(axis=1)
+    corrected[np.arange(len(matrix)), largest] -= matrix.sum(axis=1) - 2 * value
+    return corrected
+
+
 class FairProgram:
     """Best accuracy under some notions, kept in the solver and re-solved for any tolerances.
 
@@ -132,8 +144,8 @@ class FairProgram:
             difference[np.abs(difference) <= _ROUNDING * size] = 0
             offset = constant[1:] - constant[:1]
             offset[np.abs(offset) <= _ROUNDING] = 0
-            return _RateRows(askers, difference, offset, down=-1.0)
-        return _RateRows(askers, matrix, -constant, down=0.0)
+            return _RateRows(askers, _met_by_a_coin(difference, offset), offset, down=-1.0)
+        return _RateRows(askers, _met_by_a_coin(matrix, 0.5 - constant), -constant, down=0.0)
 
     def solve(self, tolerances: Mapping[str, float]) -> Solved:
         """Find the optimum at some tolerances, starting from the last one found.

@@ -64,8 +64,8 @@ class Tension:
 def tension(
     dist: CellDistribution,
     tolerance: float = 0.05,
-    *,
     aware: bool = False,
+    *,
     notions: Sequence[str] | None = None,
     neighbours: Neighbourhood | None = None,
 ) -> Tension:
