@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +208,8 @@ def test_rules_that_do_not_fit() -> None:
 def test_too_many_cells_for_a_map(monkeypatch: pytest.MonkeyPatch) -> None:
     dist = some_distribution(7, cells=5)
     rule = solve(dist, {})
-    monkeypatch.setattr("fairlimits.decorrelate.find.MOST_CELLS", 4)
+    # By name, because `fairlimits.decorrelate` is the function once the package has been imported.
+    monkeypatch.setattr(sys.modules["fairlimits.decorrelate.find"], "MOST_CELLS", 4)
     with pytest.raises(InputError, match="use at most 4 cells"):
         decorrelate(dist, rule)
 
