@@ -247,6 +247,12 @@ def test_an_exact_frontier_from_start_to_stop(case: Case, hood: Hood, aware: boo
     assert curve.accuracy[-1] == pytest.approx(at_stop, abs=SAME)
 
 
+def test_a_range_that_was_asked_for_is_covered_to_its_end() -> None:
+    for ends in ((0.0, 0.9), (0.8, 0.9)):
+        at = lead(frontier(instance(seed=3), ["DP"], {"DP": ends}, exact=True))
+        assert (at[0], at[-1]) == pytest.approx(ends)
+
+
 def test_one_notion_moves_and_another_stays() -> None:
     dist = instance(seed=3)
     curve = frontier(dist, ["DP", "EA"], {"DP": (0, 0.5), "EA": 0.01}, exact=True)

@@ -220,6 +220,8 @@ def frontier(
     if exact:
         start, move, end = _exact_range(program, names, tolerances, hood)
         points = _breakpoints(program, start, move, end, tell)
+        if tolerances is None:
+            points = _without_flat_end(points)
         grid = {name: np.array([start[name] + at * move[name] for at, _ in points]) for name in names}
         solved = [found for _, found in points]
     else:
@@ -320,7 +322,7 @@ def _exact_range(
         if not np.isfinite(ends).all() or ends[-1] < ends[0]:
             raise InputError(f"The tolerances of {name} must be finite and rise from start to stop.")
         start[name], move[name] = float(ends[0]), float(ends[-1] - ends[0])
-    return check_tolerances(start), move, 1.0
+    return check_tolerances(start), move, 1.0 if any(move.values()) else 0.0
 
 
 _Point: TypeAlias = tuple[float, Solved]
@@ -368,15 +370,20 @@ def _breakpoints(
 
 
 def _corners(points: list[_Point]) -> list[_Point]:
-    """Leave out points that lie on the line between their neighbours, and all but one of a flat end."""
+    """Leave out points that lie on the line between their neighbours."""
     kept: list[_Point] = []
     for point in points:
         while len(kept) >= 2 and _on_chord(kept[-2], kept[-1], point):
             kept.pop()
         kept.append(point)
-    while len(kept) >= 2 and kept[-1][1].accuracy <= kept[-2][1].accuracy + _ON_LINE:
-        kept.pop()
     return kept
+
+
+def _without_flat_end(points: list[_Point]) -> list[_Point]:
+    """Leave out points beyond the one where accuracy stops rising: there the constraints are slack."""
+    while len(points) >= 2 and points[-1][1].accuracy <= points[-2][1].accuracy + _ON_LINE:
+        points = points[:-1]
+    return points
 
 
 def _on_chord(left: _Point, middle: _Point, right: _Point) -> bool:
