@@ -14,6 +14,7 @@ result is checked that way, in plain floating point, before it is returned.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,8 +48,14 @@ _OPTIONS: dict[str, Any] = {
 # Rows are scaled up from a largest entry of at least this: a million equal cells.
 _SMALLEST_ROW = 1e-7
 
-# Where the solver fails at its usual precision it is asked once more at this one; the proof stays as strict.
-_LOOSE = 1e-7
+# What is tried, from scratch and in this order, where the solver's answer does not stand: masses that differ by ten
+# orders of magnitude and more need another way, or a looser one. The proof stays as strict.
+_RETRIES: tuple[dict[str, Any], ...] = (
+    {},
+    {"presolve": "on"},
+    {"primal_feasibility_tolerance": 1e-7},
+    {"presolve": "on", "simplex_strategy": 4, "simplex_scale_strategy": 0, "dual_feasibility_tolerance": 1e-7},
+)
 
 _INFEASIBLE = "HiGHS ended with the status 'Infeasible'"
 
@@ -239,23 +246,25 @@ class Program:
     def prove(self, draft: Draft | str) -> Optimum:
         """Check the solver's last answer; where it does not stand, solve again from scratch."""
         answer = draft if isinstance(draft, str) else self._checked(draft)
-        for tolerance in (None, _LOOSE):
+        for options in _RETRIES:
             if isinstance(answer, Optimum):
                 return answer
-            # A basis that was good for the last bounds can be a bad start for these ones.
-            self._highs.clearSolver()
-            answer = self._from_scratch(tolerance)
+            answer = self._from_scratch(options)
         if isinstance(answer, Optimum):
             return answer
         if answer == _INFEASIBLE:
             raise InfeasibleError("No decision rule meets all constraints; relax one of them.")
         raise SolverError(f"The linear program was not solved: {answer}.")
 
-    def _from_scratch(self, tolerance: float | None) -> Optimum | str:
-        usual = _OPTIONS["primal_feasibility_tolerance"]
-        self._highs.setOptionValue("primal_feasibility_tolerance", usual if tolerance is None else tolerance)
+    def _from_scratch(self, options: Mapping[str, Any]) -> Optimum | str:
+        # A basis that was good for the last bounds can be a bad start for these ones.
+        self._highs.clearSolver()
+        usual = {name: self._highs.getOptionValue(name)[1] for name in options}
+        for name, value in options.items():
+            self._highs.setOptionValue(name, value)
         draft = self.draft()
-        self._highs.setOptionValue("primal_feasibility_tolerance", usual)
+        for name, value in usual.items():
+            self._highs.setOptionValue(name, value)
         return draft if isinstance(draft, str) else self._checked(draft)
 
     def draft(self) -> Draft | str:
