@@ -1,6 +1,7 @@
 """``python -m benchmarks [names]``: run the benchmarks, or some of them, and write their part of the docs.
 
-Each benchmark writes ``docs/benchmarks/NAME.md``; ``docs/benchmarks.md`` explains them.
+Each benchmark writes ``docs/benchmarks/NAME.md``; ``docs/benchmarks.md`` explains them. Most take minutes,
+decorrelation an hour and fidelity two.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import frontiers, growth, individual, quantizer
+from benchmarks import decorrelation, fidelity, frontiers, growth, individual, quantizer
 
 RESULTS = Path(__file__).parents[1] / "docs" / "benchmarks"
 
@@ -29,6 +30,14 @@ def _individual() -> str:
     return individual.markdown(individual.run())
 
 
+def _decorrelation() -> str:
+    return decorrelation.markdown(decorrelation.run())
+
+
+def _fidelity() -> str:
+    return fidelity.markdown(fidelity.run())
+
+
 def _growth() -> str:
     results = growth.run()
     growth.draw(results, RESULTS / "growth.png")
@@ -39,6 +48,8 @@ BENCHMARKS: dict[str, Callable[[], str]] = {
     "quantizer": _quantizer,
     "frontiers": _frontiers,
     "individual": _individual,
+    "decorrelation": _decorrelation,
+    "fidelity": _fidelity,
     "growth": _growth,
 }
 

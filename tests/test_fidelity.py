@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,6 +15,7 @@ from scipy import stats
 from typer.testing import CliRunner
 
 import fairlimits as fl
+from fairlimits.cli.app import app
 from fairlimits.cli.fidelity import fidelity as command
 from fairlimits.errors import InputError
 from fairlimits.fidelity import Fidelity, fidelity, fidelity_report
@@ -136,11 +137,26 @@ def test_report_holds_every_figure(report, data):
     assert report.fitted.n_cells == 8
 
 
-def test_report_repeats_and_chooses_the_cells_of_the_paper(data):
-    first, again = (fidelity_report(people(4000), "bootstrap", n_samples=5000, random_state=3) for _ in range(2))
-    assert first.fitted.n_cells == fl.cells_supported(4000) == 3
+def test_report_repeats_and_chooses_the_cells_of_the_paper():
+    first, again = (fidelity_report(people(10_000), "bootstrap", n_samples=5000, random_state=3) for _ in range(2))
+    assert first.fitted.n_cells == fl.cells_supported(10_000) == 9
     assert (first.auc, first.accuracy, first.copies) == (again.auc, again.accuracy, again.copies)
     np.testing.assert_array_equal(first.held_out.generated_mass, again.held_out.generated_mass)
+
+
+def test_cells_are_at_least_eight_and_fit_into_half_the_rows(data):
+    assert fl.cells_supported(900) == 0
+    assert fidelity_report(data, "bootstrap", n_samples=500).fitted.n_cells == 8
+    assert fidelity_report(people(13), "bootstrap", n_samples=500).fitted.n_cells == 6
+    spy = Spy()
+    with pytest.raises(InputError, match="at most 450 cells"):
+        fidelity_report(data, spy, cells=451, n_samples=500)
+    assert not spy.seen
+
+
+def test_ratio_to_a_floor_of_zero_is_not_a_number(report):
+    same = Fidelity(report.fitted.groups, report.fitted.real_mass, report.fitted.real_mass)
+    assert np.isnan(replace(report, noise_floor=same).ratio)
 
 
 def test_classifier_tells_apart_what_differs(data):
@@ -170,19 +186,27 @@ def test_copies_are_counted_by_every_column(data):
 def test_plots_have_a_panel_for_each_group_and_label(report):
     for figure in (report.plot(), report.fitted.plot()):
         assert len(figure.axes) == 4
-        assert "f, label 0" in figure.axes[0].get_title(loc="left")
+        assert figure.axes[0].get_title(loc="left") == "f, label 0"
         plt.close(figure)
+
+
+def test_groups_with_dollar_signs_are_drawn_as_they_are():
+    masses = np.random.default_rng(0).dirichlet(np.ones(24), 2).reshape(2, 6, 2, 2)
+    figure = Fidelity(("$x_$", "m"), *masses).plot()
+    figure.canvas.draw()
+    assert figure.axes[0].get_title(loc="left") == "$x_$, label 0"
+    plt.close(figure)
 
 
 @pytest.fixture
 def run(tmp_path):
     pa_csv.write_csv(table(), tmp_path / "people.csv")
-    app = typer.Typer()
-    app.command()(command)
+    alone = typer.Typer()
+    alone.command()(command)
 
     def call(*words):
         names = ("--label", "paid", "--positive", "1", "--sensitive", "sex", "--cells", "8", "--samples", "3000")
-        return CliRunner().invoke(app, [str(tmp_path / "people.csv"), *names, *words])
+        return CliRunner().invoke(alone, [str(tmp_path / "people.csv"), *names, *words])
 
     return call
 
@@ -215,5 +239,19 @@ def test_command_prints_all_figures_and_writes_by_suffix(run, tmp_path, suffix):
 def test_command_refuses_before_it_works(run, tmp_path):
     assert isinstance(run("--generator", "gan").exception, InputError)
     assert isinstance(run("--epochs", "3").exception, InputError)
-    assert isinstance(run("--samples", "0").exception, InputError)
+    assert str(run("--samples", "0").exception) == "--samples is 0; it must be at least 1."
+    assert str(run("--cells", "-1").exception) == "--cells is -1; it must be at least 1."
+    assert isinstance(run("--cells", "500").exception, InputError)
     assert isinstance(run("-o", str(tmp_path / "out.txt")).exception, InputError)
+
+
+def test_command_says_how_to_get_the_networks():
+    words = " ".join(CliRunner(env={"COLUMNS": "200"}).invoke(app, ["fidelity", "--help"]).output.split())
+    assert "fairlimits[ctgan]" in words
+    assert "BUSL-1.1" in words
+
+
+def test_command_leaves_out_what_one_cell_cannot_say(run):
+    output = run("--cells", "1").output
+    assert "(1 cell)" in output
+    assert "nan" not in output

@@ -10,6 +10,7 @@ generator learn one half of the rows and compares with the other half, beside wh
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,6 +34,9 @@ from fairlimits.quantize import assign, fit_codebook
 from fairlimits.sampling import cells_supported
 
 Progress = Callable[[float, str], None]
+
+# Fewer cells than this say little, whatever the sampling bound allows: two cells have no correlation at all.
+_FEWEST_CELLS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +95,9 @@ class Fidelity:
             }
         )
 
-    def plot(self, axes: Any = None, *, color: str = COLOURS["aware"], label: str | None = None) -> Figure:
+    def plot(
+        self, axes: Any = None, *, color: str = COLOURS["aware"], label: str | None = None, hollow: bool = False
+    ) -> Figure:
         """Draw the generated mass of every cell against its real mass, a panel for each group and label.
 
         Parameters
@@ -102,21 +108,25 @@ class Fidelity:
             Colour of the points.
         label : str, optional
             What the points are called in a legend.
+        hollow : bool, default=False
+            Draw rings instead of dots.
         """
         with figure_style():
             if axes is None:
-                axes = _panels(self)
+                axes = _panels(self, "mass of the cell among real rows, %", "mass among generated rows, %")
             for g in range(len(self.groups)):
                 for y in (0, 1):
                     ax: Axes = axes[g, y]
                     ax.scatter(
                         100 * self.real_mass[:, g, y],
                         100 * self.generated_mass[:, g, y],
-                        s=14,
-                        color=color,
-                        alpha=0.75,
-                        linewidths=0,
+                        s=34 if hollow else 14,
+                        facecolors="none" if hollow else color,
+                        edgecolors=color,
+                        linewidths=0.9 if hollow else 0,
+                        alpha=0.8,
                         label=label,
+                        zorder=2,
                     )
         figure: Figure = axes[0, 0].figure
         return figure
@@ -177,8 +187,12 @@ class FidelityReport:
 
     @property
     def ratio(self) -> float:
-        """Held-out distance over the noise floor; below 1, generated rows are nearer than the rows learned."""
-        return self.held_out.total_distance / self.noise_floor.total_distance
+        """Held-out distance over the noise floor; below 1, generated rows are nearer than the rows learned.
+
+        NaN if the floor is 0, as with a single cell.
+        """
+        floor = self.noise_floor.total_distance
+        return self.held_out.total_distance / floor if floor > 0 else math.nan
 
     def to_frame(self) -> pa.Table:
         """Return a table with a row for each comparison, group and label."""
@@ -192,11 +206,17 @@ class FidelityReport:
     def plot(self) -> Figure:
         """Draw the held-out comparison over its noise floor, a panel for each group and label."""
         with figure_style():
-            axes = _panels(self.held_out)
-            self.noise_floor.plot(axes, color=MUTED, label="the half that was learned (noise floor)")
-            self.held_out.plot(axes, color=COLOURS["unaware"], label=f"{self.generator}, learned from it")
-            axes[0, 0].legend(loc="upper left", handletextpad=0.2)
-        figure: Figure = axes[0, 0].figure
+            axes = _panels(
+                self.held_out,
+                "mass of the cell in the half held out, %",
+                "mass in the rows compared, %",
+                floor=self.noise_floor,
+            )
+            self.noise_floor.plot(axes, color=MUTED, hollow=True, label="the half that was learned (noise floor)")
+            self.held_out.plot(axes, label=f"rows of {self.generator}, which learned that half")
+            figure: Figure = axes[0, 0].figure
+            handles, labels = axes[0, 0].get_legend_handles_labels()
+            figure.legend(handles, labels, loc="outside lower center", ncols=2, handletextpad=0.2)
         return figure
 
 
@@ -247,7 +267,8 @@ def fidelity_report(
     generator : str or Generator, default="cart"
         Which generator.
     cells : int, optional
-        Number of cells; by default what the sampling bound allows for the real rows, as in the paper.
+        Number of cells, at most half the number of rows; by default what the sampling bound allows for the real
+        rows, as in the paper, but no fewer than 8.
     n_samples : int, default=1_000_000
         Rows to generate.
     random_state : int, default=0
@@ -260,8 +281,15 @@ def fidelity_report(
     FidelityReport
     """
     recipe = make_generator(generator)
+    most = dataset.n_rows // 2
     if cells is None:
-        cells = max(cells_supported(dataset.n_rows, groups=len(dataset.groups)), 2)
+        supported = cells_supported(dataset.n_rows, groups=len(dataset.groups))
+        cells = min(max(supported, _FEWEST_CELLS), max(most, 1))
+    elif cells > most:
+        raise InputError(
+            f"{cells} cells were asked for, but the half of the rows that is held out has {most}: "
+            f"ask for at most {most} cells."
+        )
     tell = progress or _silent
 
     tell(0.0, "learning all rows")
@@ -311,18 +339,23 @@ def _check_schema(real: Dataset, generated: Dataset) -> None:
         )
 
 
-def _panels(result: Fidelity) -> Any:
+def _panels(result: Fidelity, across: str, upwards: str, floor: Fidelity | None = None) -> Any:
     """Empty panels, a row a group and a column a label, with the diagonal on which both masses are equal."""
     rows = len(result.groups)
-    _, axes = plt.subplots(rows, 2, figsize=(8.4, 3.9 * rows), squeeze=False)
+    _, axes = plt.subplots(rows, 2, figsize=(8.4, 3.7 * rows), squeeze=False)
+    correlation, distance = result.correlation, result.distance
     for (g, y), ax in np.ndenumerate(axes):
-        ax.axline((0, 0), slope=1, color=MUTED, linewidth=0.8, zorder=0)
-        ax.set_title(
-            f"{result.groups[g]}, label {y}\n"
-            f"correlation {result.correlation[g, y]:.3f}, distance {result.distance[g, y]:.4f}"
-        )
-        ax.set_xlabel("real mass of the cell, %")
-        ax.set_ylabel("generated mass, %")
+        ax.axline((0, 0), slope=1, color=MUTED, linewidth=0.8, zorder=1)
+        # Names of groups come from the data, where a dollar sign is no formula.
+        ax.set_title(f"{result.groups[g]}, label {y}", parse_math=False)
+        words = f"correlation {correlation[g, y]:.3f}\ndistance {distance[g, y]:.4f}"
+        if floor is not None:
+            words += f" (floor {floor.distance[g, y]:.4f})"
+        box = {"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 2}
+        # Points lie along the diagonal, so this corner is free.
+        ax.text(0.98, 0.04, words, transform=ax.transAxes, ha="right", va="bottom", fontsize="small", bbox=box)
+        ax.set_xlabel(across)
+        ax.set_ylabel(upwards)
     return axes
 
 

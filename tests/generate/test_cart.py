@@ -135,6 +135,14 @@ def test_tables_smaller_than_a_leaf_are_drawn_column_by_column(rows):
     assert 0.3 < np.isnan(drawn.columns["n"]).mean() < 0.7
 
 
+@pytest.mark.parametrize("rows", [30, 45])
+def test_small_tables_of_distinct_numbers_are_learned_without_a_warning(rows):
+    table = pa.table({"a": ["x", "y", "x"] * rows, "n": np.arange(3.0 * rows), "y": [0, 1, 1] * rows})
+    data = fl.Dataset.from_frame(table, label="y", sensitive="a").take(np.arange(rows))
+    drawn = CartGenerator(5).fit(data).sample(200)
+    assert np.isin(drawn.columns["n"], data.columns["n"]).all()
+
+
 def test_unseen_categories_stay_unseen():
     data = people(500)
     columns = dict(data.columns)

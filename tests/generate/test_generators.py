@@ -44,8 +44,12 @@ def test_settings_reach_the_generator():
 def test_unknown_names_are_answered_with_the_known_ones():
     with pytest.raises(InputError, match="cart, bootstrap, ctgan, tvae"):
         make_generator("gan")
-    with pytest.raises(InputError, match="epochs"):
+    with pytest.raises(InputError, match="does not take epochs; it takes min_leaf and smooth"):
         make_generator("cart", epochs=3)
+    with pytest.raises(InputError, match="does not take network; it takes epochs and batch_size"):
+        make_generator("ctgan", network="tvae")
+    with pytest.raises(InputError, match="it takes no settings"):
+        make_generator("bootstrap", epochs=3)
     with pytest.raises(InputError, match="'cart', 'bootstrap'"):
         make_generator(3)
     with pytest.raises(InputError, match="made already"):
@@ -76,10 +80,12 @@ def test_missing_extra_names_the_install_line_and_the_licence(name, monkeypatch)
 
 
 def test_neural_settings_are_checked():
-    with pytest.raises(InputError, match="epochs"):
-        CtganGenerator(epochs=0)
-    with pytest.raises(InputError, match="multiple of 10"):
-        CtganGenerator(batch_size=64)
+    for epochs in (0, 1.5, True, "3"):
+        with pytest.raises(InputError, match="epochs"):
+            CtganGenerator(epochs=epochs)
+    for size in (64, 0, 100.0):
+        with pytest.raises(InputError, match="multiple of 10"):
+            CtganGenerator(batch_size=size)
     with pytest.raises(InputError, match="network"):
         CtganGenerator("gan")
 

@@ -35,7 +35,8 @@ def fidelity(
         str,
         typer.Option(
             help="Generator to judge: cart, bootstrap, ctgan or tvae "
-            "(the last two need the extra fairlimits[ctgan], whose package ctgan is licensed under BUSL-1.1)."
+            # The backslash keeps the bracket from being taken for markup.
+            "(the last two need the extra fairlimits\\[ctgan], whose package ctgan is licensed under BUSL-1.1)."
         ),
     ] = "cart",
     samples: Annotated[int, typer.Option(help="Rows to generate.")] = 1_000_000,
@@ -44,7 +45,11 @@ def fidelity(
         Path | None, typer.Option("--output", "-o", help="Write to a .csv, .json, .png, .pdf or .svg file.")
     ] = None,
     cells: Annotated[
-        int | None, typer.Option(help="Number of cells; by default what the sampling bound allows for the rows.")
+        int | None,
+        typer.Option(
+            help="Number of cells; by default what the sampling bound allows for the rows, and at least 8.",
+            rich_help_panel="Cells",
+        ),
     ] = None,
     seed: options.Seed = 0,
 ) -> None:
@@ -52,37 +57,40 @@ def fidelity(
 
     It is compared by the paper's protocol, and with one half of the rows after it learned the other.
 
+    A distance is half the sum over cells of the difference in mass: 0 means equal, 1 nothing in common.
+
     Examples:
 
       fairlimits fidelity adult
 
       fairlimits fidelity adult --generator bootstrap
 
-      fairlimits fidelity loans.csv --label paid --positive yes --sensitive sex -o fidelity.png
+      fairlimits fidelity loans.csv --label paid --sensitive sex -o loans.png
     """
     check_suffix(output, (".csv", ".json", *_PICTURES))
-    recipe = make_generator(generator, **({} if epochs is None else {"epochs": epochs}))
-    if samples < 1 or (cells is not None and cells < 1):
-        raise InputError(f"--samples is {samples} and --cells {cells}; both must be at least 1.")
+    for option, value in (("--samples", samples), ("--cells", cells)):
+        if value is not None and value < 1:
+            raise InputError(f"{option} is {value}; it must be at least 1.")
+    settings = {} if epochs is None else {"epochs": epochs}
+    recipe = make_generator(generator, **settings)
     dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
     with progress_bar(f"Judging {generator}") as tell:
         report = fidelity_report(dataset, recipe, cells=cells, n_samples=samples, random_state=seed, progress=tell)
     _print(report, dataset.n_rows)
     if output is not None:
-        _write(output, report, {"data": data, "seed": seed, "rows": dataset.n_rows})
+        _write(output, report, {"data": data, "seed": seed, "rows": dataset.n_rows, **settings})
         say(f"Written to {output}.")
 
 
 def _print(report: FidelityReport, rows: int) -> None:
-    cells = report.fitted.n_cells
+    cells = "1 cell" if report.fitted.n_cells == 1 else f"{report.fitted.n_cells} cells"
     _print_masses(
         report.fitted,
-        f"Learned from all {rows:,} rows, {report.n_samples:,} rows of {report.generator} compared with all "
-        f"({cells} cells):",
+        f"Learned from all {rows:,} rows, {report.n_samples:,} rows of {report.generator} compared with all ({cells}):",
     )
     say()
     _print_masses(
-        report.held_out, f"Learned from one half, compared with the other ({cells} cells):", floor=report.noise_floor
+        report.held_out, f"Learned from one half, compared with the other ({cells}):", floor=report.noise_floor
     )
     say()
     print_table(
@@ -93,9 +101,14 @@ def _print(report: FidelityReport, rows: int) -> None:
             ("accuracy of a model trained on it", f"{report.accuracy:.4f}", f"{report.accuracy_real:.4f}"),
         ),
     )
+    if not math.isnan(report.ratio):
+        say(
+            f"Rows of {report.generator} are {report.ratio:.2f} times as far from the people held out as the half "
+            "that was learned (1: as near as real rows)."
+        )
     say(
-        f"{report.copies:.1%} of the generated rows equal a row that was learned; "
-        f"of the people held out, {report.copies_natural:.1%} do."
+        f"{report.copies:.2%} of the generated rows equal a row that was learned in every column; "
+        f"of the people held out, {report.copies_natural:.2%} do."
     )
     say(f"Learning all rows took {report.fit_seconds:.1f} s, drawing {report.sample_seconds:.1f} s.")
 
@@ -108,18 +121,22 @@ def _print_masses(result: Fidelity, title: str, floor: Fidelity | None = None) -
     lines = []
     for g, group in enumerate(result.groups):
         for y in (0, 1):
-            line = [f"{group}, label {y}", f"{result.correlation[g, y]:.3f}", _p_value(float(result.p_value[g, y]))]
+            line = [f"{group}, label {y}", _figure(result.correlation[g, y]), _p_value(float(result.p_value[g, y]))]
             line.append(f"{result.distance[g, y]:.4f}")
             if floor is not None:
-                line += [f"{floor.correlation[g, y]:.3f}", f"{floor.distance[g, y]:.4f}"]
+                line += [_figure(floor.correlation[g, y]), f"{floor.distance[g, y]:.4f}"]
             lines.append(line)
     heads = ["", "correlation", "p-value", "distance"]
     print_table(heads + ([] if floor is None else ["noise floor: correlation", "distance"]), lines, title)
 
 
+def _figure(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.3f}"
+
+
 def _p_value(value: float) -> str:
     if math.isnan(value):
-        return "nan"
+        return "-"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
@@ -128,7 +145,8 @@ def _write(output: Path, report: FidelityReport, made: Mapping[str, Any]) -> Non
     if suffix in _PICTURES:
         with figure_style():
             figure = report.plot()
-            figure.suptitle(f"{report.generator} on {Path(made['data']).stem}, on the half held out")
+            title = f"{Path(made['data']).stem}: rows of {report.generator} against people held out"
+            figure.suptitle(title, parse_math=False)
             with write_whole(output) as temporary:
                 figure.savefig(temporary)
             plt.close(figure)

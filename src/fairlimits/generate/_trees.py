@@ -5,6 +5,7 @@ Plain arrays can be saved without pickle, and checked when they are read.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -152,7 +153,10 @@ def grow(
     """
     model = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=min_leaf, random_state=random_state)
     values = predictors.astype(np.float32)
-    model.fit(values, classes, sample_weight=emphasis)
+    with warnings.catch_warnings():
+        # In a small table nearly every row may have a class of its own: scikit-learn takes that for a mistake.
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+        model.fit(values, classes, sample_weight=emphasis)
     tree = model.tree_
     order, child = _by_level(tree.children_left, tree.children_right)
     leaf = child == np.arange(len(child))

@@ -62,10 +62,10 @@ class CtganGenerator:
     def __post_init__(self) -> None:
         if self.network not in ("ctgan", "tvae"):
             raise InputError(f"The network is {self.network!r}; it must be 'ctgan' or 'tvae'.")
-        if self.epochs < 1:
-            raise InputError(f"The number of epochs is {self.epochs}; it must be at least 1.")
-        if self.batch_size < _PACK or self.batch_size % _PACK:
-            raise InputError(f"The batch size is {self.batch_size}; it must be a multiple of {_PACK}, such as 500.")
+        if not _whole(self.epochs) or self.epochs < 1:
+            raise InputError(f"The number of epochs is {self.epochs!r}; it must be a whole number of at least 1.")
+        if not _whole(self.batch_size) or self.batch_size < _PACK or self.batch_size % _PACK:
+            raise InputError(f"The batch size is {self.batch_size!r}; it must be a multiple of {_PACK}, such as 500.")
 
     @property
     def name(self) -> str:
@@ -161,6 +161,10 @@ class _Layout:
             columns[feature.name] = numbers
         group, label = np.rint(matrix[:, :2]).T
         return Dataset(self.schema, columns, group.astype(np.int64), label.astype(np.int8))
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _network(name: str) -> Any:

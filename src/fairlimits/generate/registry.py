@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
@@ -50,9 +51,12 @@ def make_generator(generator: str | Generator, **settings: Any) -> Generator:
         return generator
     if generator not in GENERATORS:
         raise InputError(f"There is no generator {generator!r}; the known ones are {', '.join(GENERATORS)}.")
-    try:
-        return GENERATORS[generator](**settings)
-    except TypeError as error:
+    make = GENERATORS[generator]
+    known = [name for name in signature(make).parameters if not name.startswith("_")]
+    unknown = [name for name in settings if name not in known]
+    if unknown:
         raise InputError(
-            f"The generator {generator!r} does not take {', '.join(settings)} ({error}); see its documentation."
-        ) from error
+            f"The generator {generator!r} does not take {', '.join(unknown)}; "
+            f"it takes {' and '.join(known) if known else 'no settings'}."
+        )
+    return make(**settings)
