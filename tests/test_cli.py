@@ -208,6 +208,27 @@ def test_decorrelate_writes_features_alone_and_applies_a_kept_plan(csv, people, 
     pa_csv.write_csv(pa.table({"age": people["age"], "job": people["job"]}), features)
     assert run(["decorrelate", str(features), "--plan", str(plan), "-o", str(again)]) == 0
     assert pa_csv.read_csv(again).num_rows == 600
+    strange = tmp_path / "strange.csv"
+    pa_csv.write_csv(pa.table({"age": [30.0, 40.0], "job": ["nurse", "king"]}), strange)
+    capsys.readouterr()
+    for words in ([], ["--unseen", "guess"]):
+        assert run(["decorrelate", str(strange), "--plan", str(plan), "-o", str(tmp_path / "two.csv"), *words]) == 2
+    assert "'king'" in capsys.readouterr().err
+    assert not (tmp_path / "two.csv").exists()
+    words = ["--plan", str(plan), "-o", str(tmp_path / "two.csv"), "--unseen", "missing"]
+    assert run(["decorrelate", str(strange), *words]) == 0
+    assert pa_csv.read_csv(tmp_path / "two.csv").num_rows == 2
+
+
+def test_an_aware_plan_is_kept_and_applied(csv, tmp_path):
+    plan, mapped = tmp_path / "plan.npz", tmp_path / "mapped.csv"
+    words = ["decorrelate", *options(csv, cells="6"), "--aware", "--save-plan", str(plan)]
+    assert run([*words, "-o", str(mapped)]) == 0
+    first = mapped.read_bytes()
+    assert run(["decorrelate", str(csv), "--plan", str(plan), "-o", str(mapped)]) == 0
+    assert mapped.read_bytes() == first
+    table = pa_csv.read_csv(mapped)
+    assert table.column_names == ["age", "job", "scored_as"]
 
 
 @pytest.mark.parametrize(
@@ -218,13 +239,27 @@ def test_decorrelate_writes_features_alone_and_applies_a_kept_plan(csv, people, 
         (["-t", "DP=0", "-t", "DP=1"], "twice"),
         (["--accuracy-weight", "-1"], "weight"),
         (["-o", "mapped.html"], "html"),
-        (["--plan", "none.npz"], "-o"),
-        (["--plan", "none.npz", "-o", "mapped.csv"], "none.npz"),
+        (["--seed", "-1"], "seed is -1"),
+        (["--unseen", "missing"], "--plan"),
+        (["-o", "people.csv"], "the data itself"),
+        (["--plan", "none.npz", "-o", "mapped.csv"], "takes no --label, --positive, --sensitive, --cells"),
     ],
 )
 def test_bad_decorrelation_gets_one_sentence(csv, tmp_path, monkeypatch, capsys, words, named):
     monkeypatch.chdir(tmp_path)
     assert run(["decorrelate", *options(csv, cells="6"), *words]) == 2
+    error = capsys.readouterr().err
+    assert named in error
+    assert len(error.strip().splitlines()) == 1
+    assert [p.name for p in tmp_path.iterdir()] == [csv.name]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"), [([], "-o"), (["-o", "mapped.csv"], "none.npz"), (["-o", "mapped.csv", "--aware"], "--aware")]
+)
+def test_a_plan_that_cannot_be_applied_gets_one_sentence(csv, tmp_path, monkeypatch, capsys, words, named):
+    monkeypatch.chdir(tmp_path)
+    assert run(["decorrelate", str(csv), "--plan", "none.npz", *words]) == 2
     error = capsys.readouterr().err
     assert named in error
     assert len(error.strip().splitlines()) == 1

@@ -63,12 +63,25 @@ def test_a_variable_is_joint_or_given() -> None:
         dist.p(label=0, given_label=0)
 
 
+@pytest.mark.parametrize("number", [-1, 5, 0.5, "f"])
+def test_groups_and_labels_are_those_that_there_are(number: Any) -> None:
+    dist = CellDistribution.from_mass(MASS)
+    for name in ("group", "given_group", "label", "given_label"):
+        with pytest.raises(InputError, match=f"{name.removeprefix('given_')} is .*from 0 to 1"):
+            dist.p(**{name: number})
+
+
 @given(cases(distances=False))
 def test_masses_are_divided_by_their_sum(case: Case) -> None:
     dist = case.dist()
     np.testing.assert_allclose(dist.mass, case.mass / case.mass.sum(), rtol=1e-14)
     np.testing.assert_allclose(CellDistribution.from_mass(case.mass * 1e-7).mass, dist.mass, rtol=1e-12)
     assert (dist.n_cells, dist.n_groups) == case.shape
+
+
+def test_masses_whose_sum_is_too_large_for_a_number() -> None:
+    dist = CellDistribution.from_mass(1e308 * np.array([[[1.0, 1.0], [0.5, 1.5]]]))
+    np.testing.assert_allclose(dist.mass, [[[0.25, 0.25], [0.125, 0.375]]])
 
 
 def test_a_distribution_does_not_change() -> None:

@@ -79,6 +79,20 @@ def test_the_mixed_distance_is_the_mean_over_features(seed: int) -> None:
             assert found[i, j] == pytest.approx(wanted, abs=1e-6)
 
 
+def test_a_number_with_missing_values_is_one_feature() -> None:
+    columns = people(3)
+    cell = np.arange(40) % 2
+    plain = cell_distances(with_centroids(columns, cell))[0, 1]
+    age = columns["age"].copy()
+    age[[0, 1, 2, 4]] = np.nan
+    missing = cell_distances(with_centroids({**columns, "age": age}, cell))[0, 1]
+    filled = np.where(np.isnan(age), np.nanmedian(age), age)
+    without = cell_distances(with_centroids({**columns, "age": filled}, cell))[0, 1]
+    # Four features either way: the shares of missing values, 3 and 1 of 20, come on top of the one difference.
+    assert missing == pytest.approx(without + (3 / 20 - 1 / 20) / 4, abs=1e-6)
+    assert missing == pytest.approx(plain, abs=0.1)
+
+
 def test_between_pure_cells_categories_count_like_hamming() -> None:
     columns = {"u": ["a", "a", "b", "b"], "v": ["p", "q", "p", "q"], "sex": list("fmfm"), "paid": [0, 1, 0, 1]}
     found = cell_distances(with_centroids(columns, np.arange(4)))
@@ -243,6 +257,10 @@ def test_cells_that_cannot_be_compared_say_why(monkeypatch: pytest.MonkeyPatch) 
         {"theta": math.nan},
         {"mode": "both"},
         {"mode": None},
+        {"percentile": "a"},
+        {"percentile": None},
+        {"eta": "a"},
+        {"theta": None},
     ],
 )
 def test_impossible_neighbourhoods_are_refused(wrong: dict[str, Any]) -> None:

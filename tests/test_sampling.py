@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,10 +69,28 @@ def test_a_distribution_knows_the_errors_of_its_cells() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"confidence": 0}, {"confidence": 1}, {"confidence": math.nan}, {"error": 0}, {"error": math.nan}, {"groups": 0}],
+    [
+        {"confidence": 0},
+        {"confidence": 1},
+        {"confidence": math.nan},
+        {"confidence": "high"},
+        {"error": 0},
+        {"error": math.nan},
+        {"error": None},
+        {"groups": 0},
+        {"groups": "two"},
+    ],
 )
-def test_what_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
+def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         samples_needed(10, **wrong)
     with pytest.raises(InputError):
         cells_supported(10, **wrong)
+
+
+@pytest.mark.parametrize("count", [-3, math.nan, math.inf, "many", None])
+def test_counts_that_are_none_are_refused(count: Any) -> None:
+    with pytest.raises(InputError, match=r"number of cells is .*at least 0"):
+        samples_needed(count)
+    with pytest.raises(InputError, match=r"number of rows is .*at least 0"):
+        cells_supported(count)

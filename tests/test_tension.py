@@ -78,6 +78,7 @@ def test_chosen_notions_keep_their_order() -> None:
     at = [whole.notions.index(name) for name in part.notions]
     np.testing.assert_allclose(part.pair_loss, whole.pair_loss[np.ix_(at, at)], atol=EXACT)
     single = tension(dist, 0.05, notions=["DP"])
+    assert tension(dist, 0.05, notions="DP").notions == single.notions == ("DP",)
     assert single.matrix.tolist() == [[0.0]]
     assert single.to_frame().num_rows == 0
 
@@ -91,6 +92,8 @@ def test_chosen_notions_keep_their_order() -> None:
         (0.1, {"notions": ["XX"]}),
         (0.1, {"notions": ["DP", "DP"]}),
         (0.1, {"notions": ["IF"]}),
+        (0.1, {"notions": []}),
+        (-1, {"notions": ["DP"]}),
     ],
 )
 def test_impossible_asks_are_refused(eps: Any, options: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairlimits.challenge import BeatenWarning, Challenge, challenge
 from fairlimits.criteria import ALL_NOTIONS
 from fairlimits.data import Dataset, load_dataset, open_dataset
 from fairlimits.decorrelate import (
@@ -23,10 +24,21 @@ from fairlimits.errors import (
     MissingExtraError,
     SolverError,
 )
+from fairlimits.evaluate import EvaluatedFrontier, Evaluation, evaluate
 from fairlimits.fidelity import fidelity
 from fairlimits.frontier import Frontier, frontier
+from fairlimits.growth import growth
 from fairlimits.neighbours import Neighbourhood
-from fairlimits.sampling import cells_supported, samples_needed
+from fairlimits.outcome import Outcome, estimate_outcome
+from fairlimits.pointwise import (
+    MarginWarning,
+    PointwiseFrontier,
+    PointwiseRule,
+    pointwise_frontier,
+    solve_pointwise,
+)
+from fairlimits.sampling import cells_supported, rows_to_certify, samples_needed
+from fairlimits.scenarios import Scenarios, scenarios
 from fairlimits.solve import Rule, solve
 from fairlimits.tension import Tension, tension
 
@@ -34,33 +46,50 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ALL_NOTIONS",
+    "BeatenWarning",
     "CellDistribution",
+    "Challenge",
     "DataError",
     "Dataset",
     "DatasetUnavailableError",
     "DecorrelationFrontier",
+    "EvaluatedFrontier",
+    "Evaluation",
     "FairlimitsError",
     "FileError",
     "Frontier",
     "InfeasibleError",
     "InputError",
+    "MarginWarning",
     "MissingExtraError",
     "Multipliers",
     "Neighbourhood",
+    "Outcome",
     "Plan",
+    "PointwiseFrontier",
+    "PointwiseRule",
     "Rule",
     "SamplingWarning",
+    "Scenarios",
     "SolverError",
     "Tension",
     "cells_supported",
+    "challenge",
     "decorrelate",
     "decorrelation_frontier",
     "discretize",
+    "estimate_outcome",
+    "evaluate",
     "fidelity",
     "frontier",
+    "growth",
     "load_dataset",
     "open_dataset",
+    "pointwise_frontier",
+    "rows_to_certify",
     "samples_needed",
+    "scenarios",
     "solve",
+    "solve_pointwise",
     "tension",
 ]

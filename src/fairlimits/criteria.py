@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from fairlimits.arrays import Flags, Floats
+from fairlimits.arrays import Flags, Floats, Ints
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
 
@@ -167,20 +167,39 @@ def group_gaps(dist: CellDistribution, scores: Floats) -> dict[str, Floats]:
     return gaps
 
 
+def enough_rows(name: str, counts: Ints) -> bool:
+    """Whether enough rows stand behind every rate of a group notion for its gap to be shown as a figure.
+
+    A rate needs `ESTIMABLE_ROWS` rows in each group that has any, in at least two groups.
+
+    Parameters
+    ----------
+    name : str
+        The notion.
+    counts : ndarray of int of shape (G, 2)
+        Rows of each group and label.
+    """
+    rows = [counts[:, list(rate.given)].sum(axis=1) for rate in NOTIONS[name].rates]
+    return all(_enough(own[own > 0]) for own in rows)
+
+
 def estimable(dist: CellDistribution, name: str) -> bool:
     """Whether enough rows stand behind every rate of a notion for its gap to be shown as a figure.
 
-    A rate needs `ESTIMABLE_ROWS` rows in each group that has any, in at least two groups. A distribution
-    without counts is taken at its word. Individual fairness compares cells and is always shown.
+    A distribution without counts is taken at its word. Individual fairness compares cells and is always shown.
     """
     if name == INDIVIDUAL:
         return True
     for rate in NOTIONS[name].rates:
         defined = affine_rates(dist, rate).defined
-        if defined.sum() < 2:
-            return False
-        if dist.counts is not None:
-            rows = dist.counts[:, :, list(rate.given)].sum(axis=(0, 2))
-            if (rows[defined] < ESTIMABLE_ROWS).any():
+        if dist.counts is None:
+            if defined.sum() < 2:
                 return False
+        # A generator can put mass where there are no rows.
+        elif not _enough(dist.counts[:, :, list(rate.given)].sum(axis=(0, 2))[defined]):
+            return False
     return True
+
+
+def _enough(rows: Ints) -> bool:
+    return len(rows) >= 2 and bool((rows >= ESTIMABLE_ROWS).all())

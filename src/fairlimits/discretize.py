@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from fairlimits.arrays import Floats
 from fairlimits.counting import count_cells
@@ -12,10 +14,16 @@ from fairlimits.data import Dataset, Encoding
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
 from fairlimits.generate import Generator, check_size, make_generator
-from fairlimits.quantize import DEFAULT_RELATIVE_ERROR, assign, fit_codebook
+from fairlimits.outcome import Outcome, OutcomeCells, Space, estimate_outcome
+from fairlimits.places import FEATURES
+from fairlimits.quantize import DEFAULT_RELATIVE_ERROR, Codebook, assign, fit_codebook
 from fairlimits.sampling import samples_needed
 
 Progress = Callable[[float, str], None]
+Partition: TypeAlias = Literal["features", "outcome", "blend"]
+
+# Weight of the features where cells cut features and outcome together.
+_BLEND = 0.5
 
 
 class SamplingWarning(UserWarning):
@@ -26,9 +34,10 @@ def discretize(
     data: Dataset,
     cells: int = 256,
     *,
-    partition: Literal["features"] = "features",
+    partition: Partition = "features",
     generator: str | Generator | None = None,
     n_samples: int = 1_000_000,
+    outcome: Outcome | None = None,
     relative_error: float = DEFAULT_RELATIVE_ERROR,
     random_state: int = 0,
     progress: Progress | None = None,
@@ -41,18 +50,26 @@ def discretize(
     With a generator, the rows that are cut and counted are `n_samples` new ones, drawn from what the generator
     learned of the table, as in the paper.
 
+    Cells of the features spend their resolution on differences that do not matter for accuracy or group notions. With
+    ``partition="outcome"`` they cut an estimate of q(x) = P(A, Y | x) instead, and their masses are sums of q; with
+    ``partition="blend"`` they cut q and the features together, so that neighbouring cells are both alike and told
+    apart where it matters: for individual fairness. No generator is used then.
+
     Parameters
     ----------
     data : Dataset
         The people.
     cells : int, default=256
         Number of cells, N.
-    partition : {"features"}, default="features"
-        What the cells cut: the feature space, as in the paper.
+    partition : {"features", "outcome", "blend"}, default="features"
+        What the cells cut: the feature space, as in the paper; an estimate of q; or both, with equal weight.
     generator : str or Generator, optional
         "cart", "bootstrap", "ctgan", "tvae" or a generator of your own; by default the rows as they are.
     n_samples : int, default=1_000_000
         Rows to generate; without a generator it has no meaning.
+    outcome : Outcome, optional
+        The estimate of q on these very rows, if it was made before; by default `estimate_outcome` makes it. It has no
+        meaning for cells of the features.
     relative_error : float
         Stop when a pass lowers the quantization error by less than this share; the paper uses 0.01.
     random_state : int, default=0
@@ -71,18 +88,22 @@ def discretize(
     SamplingWarning
         If `n_samples` is less than `samples_needed` for the number of cells.
     """
-    if partition != "features":
-        raise InputError(f"The partition is {partition!r}; the one known is 'features'.")
+    if partition not in ("features", "outcome", "blend"):
+        raise InputError(f"The partition is {partition!r}; the known ones are 'features', 'outcome' and 'blend'.")
     tell = progress or _silent
+    if partition != FEATURES:
+        if generator is not None:
+            raise InputError(f"The partition {partition!r} works on the rows as they are; leave the generator out.")
+        return _by_outcome(data, cells, partition, outcome, relative_error, random_state, tell)
     encoding = Encoding.fit(data)
-    # The number of generated rows, or none: what is known of where the masses come from.
-    source: dict[str, str | int | None] = {"generator": None, "n_samples": None}
+    made_by: str | None = None
+    drawn: int | None = None
     counted = data
     share = 0.0
     if generator is not None:
         recipe = make_generator(generator)
         _check_samples(n_samples, cells, len(data.groups))
-        source = {"generator": recipe.name, "n_samples": n_samples}
+        made_by, drawn = recipe.name, n_samples
         share = 0.4
         fitted = recipe.fit(data, random_state, lambda done, words: tell(0.2 * done, words))
         tell(0.2, f"drawing {n_samples:,} rows")
@@ -108,17 +129,79 @@ def discretize(
         centroids=codebook.centroids,
         encoding=encoding,
         schema=data.schema,
-        info={
-            "rows": data.n_rows,
-            "cells": cells,
-            "partition": partition,
-            **source,
-            "random_state": random_state,
-            "relative_error": relative_error,
-            "distortion": codebook.distortion,
-            "iterations": codebook.iterations,
-        },
+        info=_info(data, cells, partition, made_by, drawn, random_state, relative_error, codebook),
     )
+
+
+def _by_outcome(
+    data: Dataset,
+    cells: int,
+    partition: Partition,
+    outcome: Outcome | None,
+    relative_error: float,
+    random_state: int,
+    tell: Progress,
+) -> CellDistribution:
+    """Cut an estimate of q, alone or with the features, into cells whose masses are sums of q."""
+    if outcome is not None and outcome.data is not data:
+        raise InputError("The outcome was estimated on other rows; give the Dataset that it was made from.")
+    known = outcome
+    if known is None:
+        known = estimate_outcome(data, random_state=random_state, progress=lambda done, words: tell(0.9 * done, words))
+    encoding = Encoding.fit(data)
+    encoded = encoding.transform_dataset(data)
+    share, q = known.weight, known.q
+    space = Space.fit(q, share, encoding, encoded, _BLEND if partition == "blend" else 0.0)
+    placed = space.place(q, encoded)
+    codebook: Codebook = fit_codebook(
+        placed,
+        cells,
+        weights=data.weight,
+        relative_error=relative_error,
+        random_state=random_state,
+        progress=lambda done, words: tell(0.9 + 0.1 * done, words),
+    )
+    at = assign(placed, codebook.centroids)
+    mass = np.zeros((cells, len(data.groups), 2))
+    np.add.at(mass, at, share[:, None, None] * q)
+    # The centres are read, and compared for individual fairness, as the mean of a cell's rows.
+    total = np.bincount(at, weights=share, minlength=cells)
+    centres = np.zeros((cells, encoding.n_columns))
+    np.add.at(centres, at, share[:, None] * encoded)
+    centres /= np.where(total > 0, total, 1.0)[:, None]
+    return CellDistribution(
+        mass=mass / mass.sum(),
+        groups=data.groups,
+        counts=count_cells(at, data, cells).rows,
+        centroids=centres.astype(np.float32),
+        encoding=encoding,
+        schema=data.schema,
+        places=OutcomeCells(known.model, space, codebook.centroids),
+        info=_info(data, cells, partition, None, None, random_state, relative_error, codebook),
+    )
+
+
+def _info(
+    data: Dataset,
+    cells: int,
+    partition: Partition,
+    generator: str | None,
+    n_samples: int | None,
+    random_state: int,
+    relative_error: float,
+    codebook: Codebook,
+) -> dict[str, Any]:
+    return {
+        "rows": data.n_rows,
+        "cells": cells,
+        "partition": partition,
+        "generator": generator,
+        "n_samples": n_samples,
+        "random_state": random_state,
+        "relative_error": relative_error,
+        "distortion": codebook.distortion,
+        "iterations": codebook.iterations,
+    }
 
 
 def sampling_note(dist: CellDistribution) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,14 @@ Distances: TypeAlias = Floats | sp.coo_array
 _KIND = "distribution"
 
 
+class Places(Protocol):
+    """How rows find their cells, where that is not the nearest centroid."""
+
+    def cells_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Ints:
+        """Return the cell of each row."""
+        ...
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CellDistribution:
     """Joint law of cell, group and label: ``mass[i, g, y] = P(X in cell i, A = g, Y = y)``.
@@ -38,7 +46,7 @@ class CellDistribution:
     counts : ndarray of int of shape (N, G, 2), optional
         Rows behind each probability, before weights.
     centroids : ndarray of shape (N, d), optional
-        The cells' centres in encoded features.
+        The cells' centres in encoded features: the mean of their rows.
     encoding : Encoding, optional
         How rows become encoded features, and how centres are read.
     schema : Schema, optional
@@ -48,6 +56,8 @@ class CellDistribution:
         neighbouring pairs only.
     info : mapping, optional
         Where the numbers came from: plain data, kept with the distribution.
+    places : Places, optional
+        How rows find their cells, where that is not the nearest centroid. It holds fitted learners and is not saved.
     """
 
     mass: Floats
@@ -58,6 +68,7 @@ class CellDistribution:
     schema: Schema | None = None
     distances: Distances | None = None
     info: Mapping[str, Any] = field(default_factory=dict)
+    places: Places | None = None
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -101,7 +112,10 @@ class CellDistribution:
             Names of the groups, by default "0", "1", and so on.
         """
         array = _numbers(mass, "mass")
-        if array.ndim == 3 and array.size and np.isfinite(array).all() and array.sum() > 0:
+        if array.ndim == 3 and array.size and np.isfinite(array).all() and array.max() > 0:
+            with np.errstate(over="ignore"):
+                if not np.isfinite(array.sum()):
+                    array = array / array.max()
             array = array / array.sum()
         names = [str(g) for g in range(array.shape[1] if array.ndim == 3 else 0)] if groups is None else groups
         return cls(mass=array, groups=tuple(names), distances=distances)
@@ -146,6 +160,8 @@ class CellDistribution:
         pick = slice(None)
         of_group = next((g for g in (group, given_group) if g is not None), None)
         of_label = next((y for y in (label, given_label) if y is not None), None)
+        _check_index("group", of_group, self.n_groups)
+        _check_index("label", of_label, 2)
         joint = self.mass[:, pick if of_group is None else [of_group]]
         joint = joint[:, :, pick if of_label is None else [of_label]].sum(axis=(1, 2))
         condition = self.mass[:, pick if given_group is None else [given_group]]
@@ -247,6 +263,12 @@ def _numbers(values: Any, what: str) -> Floats:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"The {what} must be an array of numbers, and it is not: {values!r:.60}.") from None
+
+
+def _check_index(what: str, number: int | None, size: int) -> None:
+    # Not left to the array, which counts negative numbers from its end.
+    if number is not None and not (isinstance(number, int | np.integer) and 0 <= number < size):
+        raise InputError(f"The {what} is {number!r}; it must be a whole number from 0 to {size - 1}.")
 
 
 def _checked_mass(mass: ArrayLike) -> Floats:

@@ -225,7 +225,7 @@ def frontier(
         grid = {name: np.array([start[name] + at * move[name] for at, _ in points]) for name in names}
         solved = [found for _, found in points]
     else:
-        grid = _grid(names, DEFAULT_TOLERANCES if tolerances is None else tolerances)
+        grid = tolerance_grid(names, DEFAULT_TOLERANCES if tolerances is None else tolerances)
         solved = _sweep(program, grid, tell)
     tell(1.0, "frontier done")
     return Frontier(
@@ -273,7 +273,7 @@ def _as_line(grid: Mapping[str, Floats]) -> tuple[dict[str, float], dict[str, fl
     return (start, move, at) if on_line else None
 
 
-def _grid(names: tuple[str, ...], tolerances: Tolerances) -> dict[str, Floats]:
+def tolerance_grid(names: tuple[str, ...], tolerances: Tolerances) -> dict[str, Floats]:
     """Tolerances of each notion at each point, checked."""
     given = _for_each(names, tolerances) if isinstance(tolerances, Mapping) else dict.fromkeys(names, tolerances)
     try:

@@ -2,7 +2,8 @@ r"""Which cells are alike: the mixed distance between cells and the pairs that i
 
 The distance of two cells is the mean over features of
 
-- :math:`|x_i - x_j|` for a number, scaled to variance 1/2,
+- :math:`|x_i - x_j|` for a number, scaled to variance 1/2; where some are missing, the median stands in for them,
+  and the difference between the cells' shares of missing values comes on top,
 - the total variation :math:`\frac12 \sum_c |f_i(c) - f_j(c)|` between the cells' category frequencies,
   which is the Hamming distance when both cells are pure.
 
@@ -56,6 +57,10 @@ class Neighbourhood:
     mode: Mode = "mean"
 
     def __post_init__(self) -> None:
+        for name in ("percentile", "eta", "theta"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float | np.number) or (name == "eta" and value is None)):
+                raise InputError(f"{name} is {value!r}; give a number.")
         if not 0 <= self.percentile <= 100:
             raise InputError(f"The percentile is {self.percentile}; it must lie between 0 and 100.")
         if self.eta is not None and not (math.isfinite(self.eta) and self.eta >= 0):
@@ -179,4 +184,6 @@ def _weighted_centroids(centroids: Any, encoding: Encoding) -> Floats:
         if feature.kind == "categorical":
             # Entries are frequencies times sqrt(1/2); half the sum of frequency differences is wanted.
             weights[feature.start : feature.stop] = math.sqrt(0.5)
-    return np.asarray(centroids, dtype=np.float64) * weights / len(encoding.features)
+    # That a number is missing belongs to the number's own difference, and is no further feature.
+    features = sum(feature.kind != "missing" for feature in encoding.features)
+    return np.asarray(centroids, dtype=np.float64) * weights / features

@@ -12,6 +12,7 @@ import pyarrow as pa
 from fairlimits.arrays import Floats
 from fairlimits.criteria import INDIVIDUAL, NOTIONS, check_names
 from fairlimits.distribution import CellDistribution
+from fairlimits.errors import InputError
 from fairlimits.neighbours import Neighbourhood, can_compare
 from fairlimits.program import FairProgram
 from fairlimits.solve import bayes_accuracy, check_tolerances
@@ -66,7 +67,7 @@ def tension(
     tolerance: float = 0.05,
     aware: bool = False,
     *,
-    notions: Sequence[str] | None = None,
+    notions: str | Sequence[str] | None = None,
     neighbours: Neighbourhood | None = None,
 ) -> Tension:
     """Measure what each pair of notions costs beyond the dearer of the two.
@@ -79,7 +80,7 @@ def tension(
         The tolerance of every notion.
     aware : bool, default=False
         Whether the rules may see the group.
-    notions : sequence of str, optional
+    notions : str or sequence of str, optional
         The notions to compare; by default all, individual fairness only where cells can be compared.
     neighbours : Neighbourhood, optional
         What individual fairness (IF) compares.
@@ -90,7 +91,9 @@ def tension(
     """
     if notions is None:
         notions = [*NOTIONS, INDIVIDUAL] if can_compare(dist) else list(NOTIONS)
-    names = check_names(notions)
+    names = check_names([notions] if isinstance(notions, str) else notions)
+    if not names:
+        raise InputError("No notion was named; name at least one, or leave notions out to compare all.")
     hood = Neighbourhood() if neighbours is None else neighbours
     size = len(names)
     loss = np.zeros((size, size))

@@ -76,6 +76,12 @@ def test_seeds(plan: Plan) -> None:
     assert not plan.apply(people, 7).equals(plan.apply(people, 8))
 
 
+@pytest.mark.parametrize("seed", [-1, 0.5, "a", None])
+def test_seeds_that_cannot_be_used(plan: Plan, seed: Any) -> None:
+    with pytest.raises(InputError, match=r"seed is .*whole number of at least 0"):
+        plan.apply(some_data(4, 20), seed)
+
+
 def test_draws_follow_the_map(plan: Plan) -> None:
     n = plan.distribution.n_cells
     rng = np.random.default_rng(0)
@@ -104,7 +110,7 @@ def test_tables_of_any_kind_seen_or_not(plan: Plan) -> None:
         assert plan.apply(frame, 2).equals(expected)
     features = table.select(["colour", "skill", "size"])
     if plan.aware:
-        with pytest.raises(DataError, match="no label column"):
+        with pytest.raises(DataError, match="no sensitive column"):
             plan.apply(features)
     else:
         # Neither group nor label is needed, and the order of columns does not matter.
@@ -117,6 +123,8 @@ def test_unseen_categories(plan: Plan) -> None:
     with pytest.raises(DataError, match=r"'mauve'.*unseen=\"missing\""):
         plan.apply(frame)
     assert plan.apply(frame, unseen="missing").num_rows == 40
+    with pytest.raises(InputError, match="unseen is 'guess'; use 'refuse' or 'missing'"):
+        plan.apply(some_data(7, 40), unseen="guess")  # type: ignore[arg-type]
     known = frame.drop(index=3)
     assert len(plan.apply(known)) == 39
 
@@ -156,6 +164,26 @@ def test_values_of_small_cells_are_shared() -> None:
     assert not set(skills.tolist()) & set(people.columns["skill"].tolist())
     lone = int(np.flatnonzero(rows == 1)[0])
     assert skills[lone] != pytest.approx(float(dist.centres()["skill"][lone]))
+
+
+@pytest.mark.parametrize(("known", "shown"), [(1, False), (4, False), (5, True), (12, True)])
+def test_a_number_that_few_people_have_is_not_shown(known: int, shown: bool) -> None:
+    rng = np.random.default_rng(0)
+    cell = np.repeat([0, 1], [12, 20])
+    income = rng.normal(30.0, 5.0, 32)
+    income[known:12] = np.nan
+    town = np.array(["p", "q"])[cell]
+    columns = {"income": income, "town": town, "work": town, "school": town, "shop": town}
+    columns |= {"sex": np.array(["f", "m"] * 16), "paid": np.array([0, 1, 1, 0] * 8)}
+    people = Dataset.from_frame(pa.table(columns), label="paid", sensitive="sex")
+    dist = discretize(people, cells=2, random_state=0)
+    values = cell_values(dist)
+    own = int(np.flatnonzero(dist.counts.sum(axis=(1, 2)) == 12)[0])  # type: ignore[union-attr]
+    if shown:
+        assert values["income"][own] == pytest.approx(income[:known].mean(), abs=1e-3)
+    else:
+        assert np.isnan(values["income"][own])
+    assert values["income"][1 - own] == pytest.approx(income[12:].mean(), abs=1e-3)
 
 
 def test_a_feature_with_the_name_of_a_result_is_refused() -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from map_samples import discretized, some_data
+from map_samples import discretized, some_data, some_table
 from sklearn.metrics import roc_auc_score
 
 from fairlimits.data import Dataset
 from fairlimits.decorrelate import Certificate, Plan, decorrelate
 from fairlimits.decorrelate.adversaries import auc_interval
+from fairlimits.discretize import discretize
 from fairlimits.errors import DataError, InputError
 from fairlimits.solve import solve
 
@@ -119,14 +121,28 @@ def test_three_groups_and_weights() -> None:
     assert found.worst.auc < 0.6
 
 
+def test_columns_without_a_single_value() -> None:
+    table = some_table(27, 400).append_column("nothing", pa.array([None] * 400, pa.float64()))
+    table = table.append_column("none", pa.array([None] * 400, pa.string()))
+    people = Dataset.from_frame(table, label="hired", sensitive="sex", drop="person")
+    dist = discretize(people, cells=6, random_state=0)
+    plan = decorrelate(dist, solve(dist, {"DP": 0.0}))
+    assert plan.certificate(people, permutations=5).worst.auc < 0.6
+    assert plan.apply(people)["nothing"].null_count == plan.apply(people)["none"].null_count == 400
+
+
 def test_rows_that_cannot_be_used() -> None:
     plan, people = plan_of(False), some_data(25, 200)
     with pytest.raises(InputError, match="pass Datasets"):
         plan.certificate(people.to_table())  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="permutations is 0"):
-        plan.certificate(people, permutations=0)
-    with pytest.raises(InputError, match="confidence is 1"):
-        plan.certificate(people, confidence=1)
+    for many in (0, 1.5, "many"):
+        with pytest.raises(InputError, match=r"permutations is .*whole number of at least 1"):
+            plan.certificate(people, permutations=many)  # type: ignore[arg-type]
+    for confidence in (1, 0.0, "high"):
+        with pytest.raises(InputError, match=r"confidence is .*between 0 and 1"):
+            plan.certificate(people, confidence=confidence)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="seed is -1"):
+        plan.certificate(people, random_state=-1)
     with pytest.raises(DataError, match="of one group only"):
         plan.certificate(people.take(people.group == 0))
     with pytest.raises(InputError, match="groups f, m, x, the plan was made for f, m"):

@@ -62,6 +62,7 @@ def test_least_and_traded_distortion_are_those_of_the_literal_program(start: int
         literal = LiteralMaps(Literal(mass, aware, distances, hood), rule.scores, asked, distances)
         least = decorrelate(dist, rule, *weights)
         assert least.objective == pytest.approx(least.optimum, abs=1e-8), seed
+        assert least.optimum == pytest.approx(literal.optimum(*weights), abs=1e-7), seed
         # The literal program's slack buys it distortion at a steep price: it is left almost none.
         expected = literal.least_distortion(*weights, slack=1e-11)
         assert least.distortion == pytest.approx(expected, abs=1e-6), seed
@@ -88,6 +89,27 @@ def test_without_a_weight_on_correlation_nobody_moves(seed: int, aware: bool) ->
     for g, columns in enumerate(plan.maps):
         filled = np.flatnonzero(held[:, g] > 0 if aware else held.sum(axis=1) > 0)
         assert np.array_equal(columns[g * dist.n_cells + filled, filled], np.ones(len(filled)))
+
+
+@pytest.mark.parametrize("options", [{}, {"distortion": None}])
+def test_only_the_ratio_of_the_weights_matters(options: dict[str, Any]) -> None:
+    dist = some_distribution(4, cells=10)
+    rule = solve(dist, {"EA": 0.05})
+    usual = decorrelate(dist, rule, 15.0, 2.0, **options)
+    for unit in (1e-200, 1e-9, 1e9, 1e200):
+        plan = decorrelate(dist, rule, 15.0 * unit, 2.0 * unit, **options)
+        assert np.allclose(plan.maps[0], usual.maps[0], atol=1e-9)
+        assert plan.optimum == pytest.approx(usual.optimum * unit)
+        assert plan.objective == pytest.approx(plan.optimum)
+        assert plan.optimality_gap <= 1e-8 * (unit if options else 1.0)
+
+
+def test_what_is_left_to_gain_is_told_in_the_unit_of_the_weights() -> None:
+    dist = some_distribution(4, cells=10)
+    rule = solve(dist, {"DP": 0.1})
+    one, million = (decorrelate(dist, rule, w, w, distortion_weight=3 * w) for w in (1.0, 1e6))
+    assert np.allclose(million.maps[0], one.maps[0], atol=1e-9)
+    assert million.optimality_gap == pytest.approx(1e6 * one.optimality_gap, rel=0.1, abs=1e-7)
 
 
 def test_without_distances_any_move_counts_one() -> None:

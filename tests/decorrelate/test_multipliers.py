@@ -91,12 +91,14 @@ def test_the_limit_of_iterations_is_reported() -> None:
         progress=lambda fraction, words: told.append((fraction, words)),
     )
     assert (stopped.converged, stopped.iterations) == (False, 2)
+    assert "stopped at the limit of 2 iterations" in repr(stopped)
     assert [fraction for fraction, _ in told] == [0.5, 1.0, 1.0]
     assert "iteration 2, squared change" in told[1][1]
     # With hardly any step to take, nothing changes, and that is the paper's end.
     at_once = replace(QUICK, first_rate=1e-9)
     ended = decorrelate(dist, rule, method="multipliers", multipliers=at_once)
     assert (ended.converged, ended.iterations) == (True, 1)
+    assert "stopped" not in repr(ended)
 
 
 def test_repeats_exactly() -> None:
@@ -124,6 +126,8 @@ def test_more_than_two_groups_are_refused() -> None:
         ({"first_rate": 1e-13}, "The rate rises"),
         ({"tolerance": float("nan")}, "tolerance is nan"),
         ({"momentum": 1.0}, "The momentum is 1.0"),
+        ({"momentum": "some"}, "The momentum is 'some'"),
+        ({"tau": "large"}, "tau is 'large'"),
         ({"schedule": "steps"}, "use geometric or linear"),
     ],
 )

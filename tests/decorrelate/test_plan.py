@@ -137,6 +137,7 @@ def test_files_that_are_no_plans(tmp_path: Path) -> None:
         {"maps": arrays["maps"] * 0.5},
         {"maps": -arrays["maps"]},
         {"scores": arrays["scores"][:3]},
+        {"scores": arrays["scores"] + 1.5},
     ):
         with pytest.raises(FileError, match=r"plan is damaged"):
             Plan._unpack(header, arrays | damage)
@@ -184,6 +185,8 @@ def vars_of(plan: Plan) -> dict[str, Any]:
         ({"method": "multipliers", "distortion_weight": 1.0}, "take no distortion_weight"),
         ({"tolerances": {"XX": 0.1}}, "no fairness notion"),
         ({"tolerances": {"DP": -0.1}}, "at least 0"),
+        ({"neighbours": "near"}, "neighbours are 'near'; give a Neighbourhood"),
+        ({"method": "multipliers", "multipliers": {"tau": 1.0}}, "give them as Multipliers"),
     ],
 )
 def test_options_that_cannot_be_used(options: dict[str, Any], message: str) -> None:

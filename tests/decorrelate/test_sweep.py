@@ -12,6 +12,7 @@ from map_samples import some_distribution
 from fairlimits.decorrelate import DecorrelationFrontier, decorrelate, decorrelation_frontier
 from fairlimits.errors import FileError, InfeasibleError, InputError
 from fairlimits.solve import solve
+from fairlimits.storage import read_archive, write_archive
 
 
 @pytest.fixture(params=[(False, 2), (True, 2), (False, 3)], ids=["unaware", "aware", "three groups"])
@@ -24,7 +25,7 @@ def swept(request: pytest.FixtureRequest) -> DecorrelationFrontier:
 def test_both_fall_as_the_weight_rises(swept: DecorrelationFrontier) -> None:
     assert len(swept) == 162
     assert (np.diff(swept.accuracy) <= 1e-9).all()
-    assert (np.diff(swept.correlation[1:]) <= 1e-9).all()
+    assert (np.diff(swept.correlation) <= 1e-9).all()
     assert (np.diff(swept.objective) <= 1e-9).all()
     assert swept.correlation[-1] == pytest.approx(0, abs=1e-9)
     assert len(np.unique(swept.correlation.round(9))) > 1
@@ -55,6 +56,15 @@ def test_saved_and_loaded(swept: DecorrelationFrontier, tmp_path: Path) -> None:
     for name in ("weights", "accuracy", "correlation", "scores"):
         assert np.array_equal(getattr(again, name), getattr(swept, name))
     assert (again.aware, again.tolerances, again.neighbours) == (swept.aware, swept.tolerances, swept.neighbours)
+    header, arrays = read_archive(tmp_path / "sweep.npz", "decorrelation frontier")
+    for name, damaged in (
+        ("short", (header, arrays | {"accuracy": arrays["accuracy"][:3]})),
+        ("odd", (header | {"tolerances": {"XX": 1.0}}, arrays)),
+        ("bare", ({}, arrays)),
+    ):
+        write_archive(tmp_path / f"{name}.npz", "decorrelation frontier", *damaged)
+        with pytest.raises(FileError, match="save it again"):
+            DecorrelationFrontier.load(tmp_path / f"{name}.npz")
     swept.distribution.save(tmp_path / "other.npz")
     with pytest.raises(FileError, match="holds a distribution"):
         DecorrelationFrontier.load(tmp_path / "other.npz")

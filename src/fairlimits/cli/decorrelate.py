@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,19 +12,24 @@ import typer
 
 from fairlimits.cli import options
 from fairlimits.cli.show import check_suffix, print_table, progress_bar, say, write_csv
-from fairlimits.criteria import check_names
 from fairlimits.data import Dataset, benchmark_names, load_dataset, read_table
 from fairlimits.decorrelate import Certificate, Plan
 from fairlimits.decorrelate import decorrelate as find_map
-from fairlimits.errors import InputError
+from fairlimits.decorrelate.apply import check_seed
+from fairlimits.decorrelate.find import check_weight
+from fairlimits.errors import FileError, InputError
 from fairlimits.solve import check_tolerances, solve
 from fairlimits.storage import write_whole
 
 # Of the rows that a plan is made from, the share that is kept to try it on.
 _HELD_OUT = 0.4
 
+# What still has a say when a plan that was kept is applied.
+_WITH_PLAN = ("data", "plan", "output", "unseen", "seed")
+
 
 def decorrelate(
+    context: typer.Context,
     data: options.Data,
     label: options.Label = None,
     positive: options.Positive = None,
@@ -46,6 +51,9 @@ def decorrelate(
     ] = None,
     save_plan: Annotated[Path | None, typer.Option(help="Keep the plan in a .npz file.")] = None,
     plan: Annotated[Path | None, typer.Option(help="Apply a plan that was kept, to the rows of DATA.")] = None,
+    unseen: Annotated[
+        str, typer.Option(help="Categories that a kept plan does not know: refuse them, or take them as missing.")
+    ] = "refuse",
     cells: options.Cells = 128,
     generator: options.Generator = "none",
     samples: options.Samples = 1_000_000,
@@ -54,7 +62,8 @@ def decorrelate(
     """Map the features so that the group cannot be told from them, at the least loss and the least change.
 
     The map is made on 60% of the rows and tried on the others; all rows are written. The table holds mapped features
-    alone: no sensitive column, no label, no weight, and the rows in the order they came.
+    alone: no sensitive column, no label, no weight, and the rows in the order they came. Whoever has the plan and the
+    seed can tell where a mapped row can have come from: keep both to yourself.
 
     Examples:
 
@@ -64,43 +73,58 @@ def decorrelate(
     """
     check_suffix(output, (".parquet", ".csv"))
     check_suffix(save_plan, (".npz",))
+    check_seed(seed)
+    _keep_data(data, output)
     if plan is not None:
-        _apply_saved(plan, data, output, seed)
+        _refuse_unused(context)
+        _apply_saved(plan, data, output, unseen, seed)
         return
-    asked = _tolerances(tolerance or ["DP=0"])
+    if unseen != "refuse":
+        raise InputError("--unseen is for new rows; use it with --plan.")
+    asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0"]))
+    weights = check_weight(accuracy_weight), check_weight(correlation_weight)
     dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
     train, held_out = dataset.split(_HELD_OUT, random_state=seed)
     dist = options.make_cells(train, cells, seed, generator, samples)
     rule = solve(dist, asked, aware=aware)
     with progress_bar("Finding the map that moves people least") as tell:
-        found = find_map(
-            dist, rule, accuracy_weight=accuracy_weight, correlation_weight=correlation_weight, progress=tell
-        )
+        found = find_map(dist, rule, *weights, progress=tell)
     with progress_bar("Trying it on held-out rows"):
         certificate = found.certificate(held_out, random_state=seed)
+    mapped = None if output is None else found.apply(dataset, random_state=seed)
     _print(found, certificate, train)
     if save_plan is not None:
         found.save(save_plan)
         say(f"Plan kept in {save_plan}.")
-    if output is not None:
-        _write(output, found.apply(dataset, random_state=seed))
+    if output is not None and mapped is not None:
+        _write(output, mapped)
 
 
-def _tolerances(given: list[str]) -> dict[str, float]:
-    pairs: dict[str, Any] = {}
-    for text in given:
-        name, _, value = text.partition("=")
-        check_names([*pairs, name])
-        pairs[name] = value
-    return check_tolerances(pairs)
+def _keep_data(data: str, output: Path | None) -> None:
+    """Refuse to write the mapped rows over the people's own."""
+    if output is not None and output.exists() and Path(data).exists() and output.samefile(data):
+        raise FileError(f"The output {output} is the data itself; choose another name, so that nothing is lost.")
 
 
-def _apply_saved(path: Path, data: str, output: Path | None, seed: int) -> None:
+def _refuse_unused(context: typer.Context) -> None:
+    """Refuse options that a plan which is made already cannot take into account."""
+    given = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if (source := context.get_parameter_source(parameter.name or "")) is not None
+        and source.name == "COMMANDLINE"
+        and parameter.name not in _WITH_PLAN
+    ]
+    if given:
+        raise InputError(f"A kept plan takes no {', '.join(given)}: it is made already; leave that out.")
+
+
+def _apply_saved(path: Path, data: str, output: Path | None, unseen: str, seed: int) -> None:
     if output is None:
         raise InputError("A plan is applied to write the mapped rows; say where with -o mapped.parquet.")
     plan = Plan.load(path)
     rows = load_dataset(data) if data in benchmark_names() else read_table(data)
-    _write(output, plan.apply(rows, random_state=seed))
+    _write(output, plan.apply(rows, random_state=seed, unseen=unseen))  # type: ignore[arg-type]
 
 
 def _write(output: Path, table: pa.Table) -> None:

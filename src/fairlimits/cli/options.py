@@ -13,6 +13,13 @@ from fairlimits.discretize import SamplingWarning, discretize
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
 
+
+def _check_seed(seed: int) -> int:
+    if seed < 0:
+        raise InputError(f"The seed is {seed}; give a whole number of at least 0.")
+    return seed
+
+
 Data = Annotated[str, typer.Argument(help="A benchmark (adult, law, dutch) or the path of a CSV or Parquet file.")]
 Label = Annotated[str | None, typer.Option(help="Column to decide on.", rich_help_panel="Data")]
 Positive = Annotated[str | None, typer.Option(help="Value of the label that counts as 1.", rich_help_panel="Data")]
@@ -37,13 +44,15 @@ MissingSensitive = Annotated[
     ),
 ]
 Cells = Annotated[int, typer.Option(help="Number of cells.", rich_help_panel="Cells")]
-Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same result.", rich_help_panel="Cells")]
+Seed = Annotated[
+    int, typer.Option(callback=_check_seed, help="Seed: the same seed gives the same result.", rich_help_panel="Cells")
+]
 
 Generator = Annotated[
     str,
     typer.Option(
         help="What to count: the rows as they are (none), or rows of a generator: cart, bootstrap, or ctgan and tvae "
-        "(extra fairlimits[ctgan]; its package ctgan is licensed under BUSL-1.1).",
+        "(extra fairlimits\\[ctgan]; its package ctgan is licensed under BUSL-1.1).",
         rich_help_panel="Cells",
     ),
 ]
@@ -87,3 +96,20 @@ def make_cells(dataset: Dataset, cells: int, seed: int, generator: str, samples:
         if issubclass(warning.category, SamplingWarning):
             say(f"Note: {warning.message}")
     return dist
+
+
+def read_tolerances(given: list[str]) -> dict[str, float]:
+    """Read notions and numbers written as DP=0.05."""
+    tolerances: dict[str, float] = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            raise InputError(
+                f"The tolerance {text!r} is not understood; write a notion and a number, as in DP=0.05."
+            ) from None
+        if name in tolerances:
+            raise InputError(f"{name} is given twice; give each notion one tolerance.")
+        tolerances[name] = number
+    return tolerances

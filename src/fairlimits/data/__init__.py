@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairlimits.data._reading import read_features
+from fairlimits.data._reading import read_features, read_groups
 from fairlimits.data._registry import benchmark_names
 from fairlimits.data._tables import read_table
 from fairlimits.data.benchmarks import (
@@ -31,6 +31,7 @@ __all__ = [
     "load_table",
     "open_dataset",
     "read_features",
+    "read_groups",
     "read_table",
     "value_text",
 ]

@@ -95,7 +95,6 @@ def rows_like(schema: Schema, frame: object, unseen: Unseen) -> Rows:
     """Return columns, group, label and weight of a table, as `Dataset.read_like` describes."""
     table = Table.open(frame)
     table.require([schema.label], "label")
-    table.require(schema.sensitive, "sensitive")
     codes, values = _roles.read_label(table, schema.label)
     is_positive = np.array([_roles.same_value(value, schema.positive) for value in values])
     if schema.negative is not None:
@@ -109,21 +108,13 @@ def rows_like(schema: Schema, frame: object, unseen: Unseen) -> Rows:
                 f"The label {schema.label!r} holds {list_values(odd)}, where only {schema.positive!r} and "
                 f"{schema.negative!r} are known: correct the values."
             )
-    group, names = _roles.read_groups(table, schema.sensitive)
-    known = {name: code for code, name in enumerate(schema.groups)}
-    strange = [name for name in names if name not in known]
-    if strange:
-        raise DataError(
-            f"The groups {list_values(strange)} are not among the known ones ({', '.join(schema.groups)}): "
-            "drop these rows, or read both tables as one."
-        )
+    group = _read_groups(schema, table)
     weights = None
     if schema.weight is not None:
         table.require([schema.weight], "weight")
         weights = _roles.read_weights(table, schema.weight)
     columns = _read_features(schema, table, unseen)
-    lookup = np.array([known[name] for name in names], dtype=np.int64)
-    return columns, lookup[group], is_positive.astype(np.int8)[codes], weights
+    return columns, group, is_positive.astype(np.int8)[codes], weights
 
 
 def read_features(schema: Schema, frame: Any, *, unseen: Unseen = "refuse") -> dict[str, npt.NDArray[Any]]:
@@ -146,6 +137,37 @@ def read_features(schema: Schema, frame: Any, *, unseen: Unseen = "refuse") -> d
         The columns, as in `Dataset.columns`.
     """
     return _read_features(schema, Table.open(frame), unseen)
+
+
+def read_groups(schema: Schema, frame: Any) -> npt.NDArray[np.int64]:
+    """Read only the groups of a table, as for new people whose label nobody knows.
+
+    Parameters
+    ----------
+    schema : Schema
+        The schema that names the sensitive columns and the groups.
+    frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        The table; other columns are ignored.
+
+    Returns
+    -------
+    ndarray of int64
+        Each row's position in ``schema.groups``.
+    """
+    return _read_groups(schema, Table.open(frame))
+
+
+def _read_groups(schema: Schema, table: Table) -> npt.NDArray[np.int64]:
+    table.require(schema.sensitive, "sensitive")
+    group, names = _roles.read_groups(table, schema.sensitive)
+    known = {name: code for code, name in enumerate(schema.groups)}
+    strange = [name for name in names if name not in known]
+    if strange:
+        raise DataError(
+            f"The groups {list_values(strange)} are not among the known ones ({', '.join(schema.groups)}): "
+            "drop these rows, or read both tables as one."
+        )
+    return np.array([known[name] for name in names], dtype=np.int64)[group]
 
 
 def _read_features(schema: Schema, table: Table, unseen: Unseen) -> dict[str, npt.NDArray[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -196,6 +196,14 @@ class Dataset:
             self.label[rows],
             None if self.weight is None else self.weight[rows],
         )
+
+    def take_out(self, name: str) -> tuple[Dataset, npt.NDArray[Any]]:
+        """Take a feature out: return the data set without it, and its values."""
+        if name not in self.columns:
+            raise InputError(f"There is no feature {name!r}; the features are {', '.join(self.columns)}.")
+        schema = replace(self.schema, features=tuple(own for own in self.schema.features if own.name != name))
+        columns = {key: column for key, column in self.columns.items() if key != name}
+        return Dataset(schema, columns, self.group, self.label, self.weight), self.columns[name]
 
     def split(self, test_size: float = 0.2, random_state: int = 0) -> tuple[Dataset, Dataset]:
         """Split the rows in two at random, each group and label in proportion.

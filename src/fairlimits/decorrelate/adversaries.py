@@ -143,9 +143,13 @@ def _boosted(schema: Schema, train: View, test: View, with_label: bool, random_s
         categorical_features=[*categorical, *[False] * extra], random_state=random_state
     )
     chances = np.zeros((len(test.group), len(schema.groups)))
+    learned, tried = matrix(train), matrix(test)
+    # Nothing can be learned from a column without a single value, and the booster refuses it.
+    empty = np.isnan(learned).all(axis=0)
+    learned[:, empty] = tried[:, empty] = 0.0
     with threadpool_limits(1 if len(train.group) < _ROWS_FOR_THREADS else None):
-        model.fit(matrix(train), train.group, sample_weight=train.weight)
-        chances[:, model.classes_] = model.predict_proba(matrix(test))
+        model.fit(learned, train.group, sample_weight=train.weight)
+        chances[:, model.classes_] = model.predict_proba(tried)
     return chances
 
 

@@ -6,24 +6,22 @@ from, also if the cell stayed the same: what is left of a row's own values would
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairlimits.arrays import Floats, Ints
-from fairlimits.data import Dataset, Encoding, Schema, read_features
+from fairlimits.data import Dataset, Encoding, Schema, read_features, read_groups
 from fairlimits.decorrelate.maps import Maps
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
 from fairlimits.neighbours import cell_distances
-from fairlimits.quantize import assign
+from fairlimits.places import cells_of
 
 Unseen: TypeAlias = Literal["refuse", "missing"]
-Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
 SCORED_AS = "scored_as"
 """Column that says as which group a mapped row is scored, if the rule sees the group."""
@@ -68,21 +66,20 @@ def read_rows(dist: CellDistribution, aware: bool, rows: Any, unseen: Unseen) ->
     aware : bool
         Whether the groups are needed.
     rows : Dataset, or a pandas, polars or Arrow table
-        The rows. A table needs the features, and if `aware` all that `Dataset.read_like` needs.
+        The rows. A table needs the features, and if `aware` the sensitive columns; no label.
     unseen : {"refuse", "missing"}
         What to do with a category of a table that the plan does not know: raise an error, or take it as
         missing (see `fairlimits.data.read_features`).
     """
-    schema, encoding, centroids = parts_for_rows(dist)
-    if not isinstance(rows, Dataset) and aware:
-        rows = Dataset.read_like(schema, rows, unseen=unseen)
+    schema, _, _ = parts_for_rows(dist)
+    if unseen not in get_args(Unseen):
+        raise InputError(f"unseen is {unseen!r}; use {' or '.join(map(repr, get_args(Unseen)))}.")
     if isinstance(rows, Dataset):
         _check_like(schema, rows.schema, aware)
-        encoded = encoding.transform_dataset(rows)
-        return Rows(assign(encoded, centroids), rows.group if aware else None)
+        return Rows(cells_of(dist, rows.columns, rows.n_rows), rows.group if aware else None)
     columns = read_features(schema, rows, unseen=unseen)
     n_rows = len(next(iter(columns.values())))
-    return Rows(assign(encoding.transform(columns, n_rows), centroids), None)
+    return Rows(cells_of(dist, columns, n_rows), read_groups(schema, rows) if aware else None)
 
 
 def _check_like(known: Schema, given: Schema, aware: bool) -> None:
@@ -99,9 +96,16 @@ def _check_like(known: Schema, given: Schema, aware: bool) -> None:
         )
 
 
+def check_seed(random_state: int) -> int:
+    """Return a seed as a whole number of at least 0."""
+    if not (isinstance(random_state, int | np.integer) and random_state >= 0):
+        raise InputError(f"The seed is {random_state!r}; it must be a whole number of at least 0.")
+    return int(random_state)
+
+
 def draw_bins(maps: Maps, rows: Rows, random_state: int) -> Ints:
     """Draw where each row is sent: a row of the maps."""
-    chance = np.random.default_rng(random_state).random(len(rows.cell))
+    chance = np.random.default_rng(check_seed(random_state)).random(len(rows.cell))
     bins = np.zeros(len(rows.cell), dtype=np.int64)
     for g, columns in enumerate(maps):
         own = np.arange(len(rows.cell)) if rows.group is None else np.flatnonzero(rows.group == g)
@@ -120,10 +124,11 @@ def cell_values(dist: CellDistribution) -> dict[str, NDArray[Any]]:
     """Values that stand for each cell, coded as in `Dataset.columns`: means of numbers, most frequent categories.
 
     They are those of no single person: a cell of fewer than `FEWEST_PEOPLE` rows is averaged with its nearest
-    cells until there are as many.
+    cells until there are as many, and a number that fewer people have is missing.
     """
     schema, encoding, centroids = parts_for_rows(dist)
-    decoded = encoding.decode(_shared_centroids(dist, centroids))
+    shared, people = _shared_centroids(dist, centroids)
+    decoded = encoding.decode(shared)
     values: dict[str, NDArray[Any]] = {}
     for feature in schema.features:
         own = decoded[feature.name]
@@ -132,24 +137,32 @@ def cell_values(dist: CellDistribution) -> dict[str, NDArray[Any]]:
         else:
             code = {category: k for k, category in enumerate(feature.categories)}
             values[feature.name] = np.array([code[value] for value in own], dtype=np.int32)
+    for encoded in encoding.features:
+        if encoded.kind == "missing":
+            known = people * (1 - shared[:, encoded.start])
+            # Half a person for the rounding of shares.
+            values[encoded.name][known < FEWEST_PEOPLE - 0.5] = np.nan
     return values
 
 
-def _shared_centroids(dist: CellDistribution, centroids: NDArray[np.float32]) -> Floats:
+def _shared_centroids(dist: CellDistribution, centroids: NDArray[np.float32]) -> tuple[Floats, Floats]:
+    """Centroids of enough people, and how many those are."""
     shared = np.asarray(centroids, dtype=np.float64).copy()
     if dist.counts is None:
-        return shared
+        return shared, np.full(len(shared), np.inf)
     rows = dist.counts.sum(axis=(1, 2))
+    people = rows.astype(np.float64)
     few = np.flatnonzero(rows < FEWEST_PEOPLE)
     if len(few) == 0:
-        return shared
+        return shared, people
     distances = cell_distances(dist)
     for cell in few.tolist():
         order = np.argsort(distances[cell], kind="stable")
         reached = np.cumsum(rows[order])
         near = order[: int(np.searchsorted(reached, min(FEWEST_PEOPLE, reached[-1]))) + 1]
         shared[cell] = np.average(np.asarray(centroids)[near], axis=0, weights=rows[near])
-    return shared
+        people[cell] = rows[near].sum()
+    return shared, people
 
 
 def mapped_table(dist: CellDistribution, aware: bool, bins: Ints) -> pa.Table:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from fairlimits.arrays import Floats, Ints
 from fairlimits.data import Dataset
 from fairlimits.decorrelate.adversaries import Attack, View, attack
-from fairlimits.decorrelate.apply import SCORED_AS, cell_values, draw_bins, parts_for_rows, read_rows
+from fairlimits.decorrelate.apply import SCORED_AS, cell_values, check_seed, draw_bins, parts_for_rows, read_rows
 from fairlimits.decorrelate.maps import Maps, largest_difference
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import DataError, InputError
@@ -124,18 +124,18 @@ def certify(
     random_state: int,
 ) -> Certificate:
     """Compute the certificate of maps on held-out rows; see `Plan.certificate`."""
-    if not 0 < confidence < 1:
+    if not (isinstance(confidence, float | np.floating) and 0 < confidence < 1):
         raise InputError(f"The confidence is {confidence!r}; it must lie strictly between 0 and 1, such as 0.95.")
-    if permutations < 1:
-        raise InputError(f"permutations is {permutations!r}; at least 1 is needed.")
+    if not (isinstance(permutations, int | np.integer) and permutations >= 1):
+        raise InputError(f"permutations is {permutations!r}; it must be a whole number of at least 1.")
     if not isinstance(held_out, Dataset) or not (train is None or isinstance(train, Dataset)):
         raise InputError("A certificate needs groups and labels: pass Datasets.")
     aware = len(maps) > 1
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(check_seed(random_state))
     if train is None:
         train, held_out = held_out.split(0.5, random_state=int(rng.integers(2**31)))
     parts = {}
-    for name, rows in (("train", train), ("test", held_out)):
+    for name, rows in (("learning", train), ("testing", held_out)):
         _check_groups(rows, dist, name)
         parts[name] = _views(dist, maps, aware, rows, int(rng.integers(2**31)))
     schema, _, _ = parts_for_rows(dist)
@@ -145,15 +145,15 @@ def certify(
         for with_label in (False, True)
         for found in attack(
             schema,
-            parts["train"][mapped],
-            parts["test"][mapped],
+            parts["learning"][mapped],
+            parts["testing"][mapped],
             mapped=mapped,
             with_label=with_label,
             confidence=confidence,
             random_state=random_state,
         )
     ]
-    raw, after = parts["test"]
+    raw, after = parts["testing"]
     null = np.array([_apart(after, rng.permutation(after.group)) for _ in range(permutations)])
     return Certificate(
         train_rows=len(train),
@@ -169,12 +169,12 @@ def certify(
 def _check_groups(rows: Dataset, dist: CellDistribution, name: str) -> None:
     if rows.groups != dist.groups:
         raise InputError(
-            f"The {name} rows have the groups {', '.join(rows.groups)}, the plan was made for "
+            f"The rows for {name} have the groups {', '.join(rows.groups)}, the plan was made for "
             f"{', '.join(dist.groups)}; read them with Dataset.read_like(plan.distribution.schema, table)."
         )
     present = np.unique(rows.group if rows.weight is None else rows.group[rows.weight > 0])
     if len(present) < 2:
-        raise DataError(f"The {name} rows are of one group only; give rows of at least two groups.")
+        raise DataError(f"The rows for {name} are of one group only; give more rows, of at least two groups.")
 
 
 def _views(dist: CellDistribution, maps: Maps, aware: bool, data: Dataset, random_state: int) -> tuple[View, View]:

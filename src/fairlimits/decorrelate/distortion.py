@@ -16,32 +16,29 @@ optimal once no entry outside promises more than rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
 from fairlimits.arrays import Flags, Floats
 from fairlimits.decorrelate.exact import Exact, ExactProgram, Face
 from fairlimits.decorrelate.master import Goal, Master
-from fairlimits.decorrelate.problem import Targets
+from fairlimits.decorrelate.problem import Progress, Targets
 from fairlimits.errors import InfeasibleError, SolverError
-
-Progress = Callable[[float, str], None]
 
 
 def least_goal(program: ExactProgram, accuracy_weight: float, correlation_weight: float) -> Goal:
     """Least distortion among all optimal maps."""
     face = program.face(accuracy_weight, correlation_weight)
-    if correlation_weight == 0:
-        return Goal(np.zeros(len(face.lower)), 1.0, face, "any")
-    return Goal(np.zeros(len(face.lower)), 1.0, face, "none" if face.decorrelated else "priced")
+    correlation = _correlation(correlation_weight)
+    return Goal(np.zeros(len(face.lower)), 1.0, face, "none" if face.decorrelated else correlation)
 
 
 def traded_goal(
     program: ExactProgram, accuracy_weight: float, correlation_weight: float, distortion_weight: float
 ) -> Goal:
     """Distortion traded against accuracy and correlation."""
-    unit = max(accuracy_weight, correlation_weight, distortion_weight) or 1.0
+    unit = max(1.0, distortion_weight)
     everywhere = Face(
         program.lower,
         program.upper,
@@ -52,7 +49,11 @@ def traded_goal(
         decorrelated=False,
     )
     cost = program.cost(accuracy_weight / unit, correlation_weight / unit)
-    return Goal(cost, distortion_weight / unit, everywhere, "any" if correlation_weight == 0 else "priced")
+    return Goal(cost, distortion_weight / unit, everywhere, _correlation(correlation_weight), unit)
+
+
+def _correlation(weight: float) -> Literal["any", "priced"]:
+    return "priced" if weight > 0 else "any"
 
 
 def best_map(program: ExactProgram, exact: Exact, goal: Goal, targets: Targets, tell: Progress) -> tuple[Floats, float]:
@@ -76,7 +77,7 @@ def best_map(program: ExactProgram, exact: Exact, goal: Goal, targets: Targets, 
     map : ndarray of shape (targets, sources)
         Its columns sum to 1.
     gap : float
-        What is left between the map and a proven bound of the goal.
+        What is left between the map and a proven bound of the goal, in the unit of the weights.
     """
     master = Master(program, goal, targets, needed=_two_ends(program, exact, targets))
     done = 0.0
@@ -95,7 +96,7 @@ def best_map(program: ExactProgram, exact: Exact, goal: Goal, targets: Targets, 
         done = max(done, 1 - missing / reached if missing < reached else 0.0)
         tell(done, f"{master.size:,} entries of the map, {optimum.value:.6f} and at most {missing:.1e} to gain")
         if not master.take_in(gains):
-            return master.map(optimum), optimum.gap + missing
+            return master.map(optimum), goal.unit * (optimum.gap + missing)
 
 
 def _two_ends(program: ExactProgram, exact: Exact, targets: Targets) -> Flags:

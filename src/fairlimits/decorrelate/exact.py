@@ -25,8 +25,12 @@ from fairlimits.pairs import LazyPairs, times
 
 LARGEST_CORRELATION = 2.0
 
-# What the maps among which the least distorting one is sought may lose of the optimal objective.
-SLACK = 1e-9
+# What the maps among which the least distorting one is sought may lose of the optimal objective, the larger weight
+# taken as 1: 1e-9 at the paper's weights.
+SLACK = 4e-11
+
+# A correlation that is none, up to rounding.
+_NO_CORRELATION = 1e-9
 
 # How much less the correlation may weigh in the test whether it has to be 0 at the optimum.
 _LIGHTER = 1 - 1e-6
@@ -73,6 +77,8 @@ class Exact:
         Their accuracy.
     objective : float
         The optimal objective.
+    optimum : Optimum
+        What the solver found, with its proof.
     """
 
     scores: Floats
@@ -86,7 +92,8 @@ class ExactProgram:
     """The exact program, kept in the solver and re-solved for any weights.
 
     Its columns are the scores t, the auxiliary variables of gaps of more than two groups, and last the
-    correlation.
+    correlation. Only the ratio of the weights matters, and what is proven is proven up to absolute tolerances: give
+    weights of which the larger is 1.
 
     Parameters
     ----------
@@ -148,9 +155,7 @@ class ExactProgram:
         InfeasibleError
             If no map meets the tolerances.
         """
-        # The certificate's tolerances are absolute, so the larger weight is 1 in the program.
-        unit = max(accuracy_weight, correlation_weight) or 1.0
-        self._program.set_cost(self.cost(accuracy_weight / unit, correlation_weight / unit))
+        self._program.set_cost(self.cost(accuracy_weight, correlation_weight))
         try:
             optimum = self._solve()
         except InfeasibleError:
@@ -161,7 +166,7 @@ class ExactProgram:
             scores=optimum.x[: len(variables)],
             correlation=self._least_correlation(optimum.x[: len(variables)]),
             accuracy=accuracy,
-            objective=accuracy_weight * variables.base + unit * optimum.value,
+            objective=accuracy_weight * variables.base + optimum.value,
             optimum=optimum,
         )
 
@@ -191,15 +196,14 @@ class ExactProgram:
         """
         # If even a lighter weight leaves no correlation, none is left at any optimum of this one.
         lighter = correlation_weight * _LIGHTER
-        decorrelated = correlation_weight > 0 and self.solve(accuracy_weight, lighter).correlation <= SLACK
-        unit = max(accuracy_weight, correlation_weight) or 1.0
+        decorrelated = correlation_weight > 0 and self.solve(accuracy_weight, lighter).correlation <= _NO_CORRELATION
         optimum = self.solve(accuracy_weight, correlation_weight).optimum
         rows = len(self.matrix)
         duals, pair_duals = optimum.duals[:rows], optimum.duals[rows:]
         inside = np.zeros(0, dtype=np.int64) if self._pairs is None else self._pairs.inside
         widths = np.concatenate([self.upper - self.lower, self.row_upper - self.row_lower, 2 * self.allowed(inside)])
         prices = np.concatenate([optimum.reduced, duals, pair_duals])
-        tight = _dear(np.abs(prices) * widths, SLACK / unit)
+        tight = _dear(np.abs(prices) * widths, SLACK)
         of_column, of_row, of_pair = np.split(tight, [len(self.lower), len(self.lower) + rows])
         lower, upper = _tightened(self.lower, self.upper, optimum.reduced, of_column)
         if decorrelated:

@@ -11,21 +11,18 @@ import numpy as np
 
 from fairlimits.arrays import Floats
 from fairlimits.criteria import INDIVIDUAL, group_gaps
-from fairlimits.decorrelate.distortion import Progress, best_map, least_goal, traded_goal
+from fairlimits.decorrelate.distortion import best_map, least_goal, traded_goal
 from fairlimits.decorrelate.exact import SLACK, Exact, ExactProgram
 from fairlimits.decorrelate.maps import full_maps, largest_difference, two_point_entries
 from fairlimits.decorrelate.multipliers import Multipliers, run_multipliers
 from fairlimits.decorrelate.plan import Choice, Method, Plan
-from fairlimits.decorrelate.problem import Problem, Targets
+from fairlimits.decorrelate.problem import Problem, Progress, Targets
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
 from fairlimits.neighbours import MOST_CELLS, Neighbourhood
 from fairlimits.pairs import MISSED
 from fairlimits.solve import Rule, by_group, check_tolerances
 from fairlimits.variables import Variables
-
-_LEAST: Choice = "least distortion"
-_TRADED: Choice = "distortion traded"
 
 # The paper's weights.
 ACCURACY_WEIGHT = 15.0
@@ -59,7 +56,7 @@ def decorrelate(
     rule : Rule
         Who decides on the mapped people, on the cells of `dist`.
     accuracy_weight, correlation_weight : float, default=15.0 and 25.0
-        The weights, at least 0; by default those of the paper.
+        The weights, at least 0; by default those of the paper. Only their ratio matters to the exact map.
     method : {"exact", "multipliers"}, default="exact"
         "exact" finds the proven optimum by linear programming, "multipliers" runs the paper's own method,
         which ends near it at best.
@@ -92,10 +89,10 @@ def decorrelate(
     Distances between cells are those of individual fairness; where they are not known for all cells, any
     move counts 1. Cells, and groups of a cell, without mass are no targets.
 
-    The optimum takes milliseconds. The least distortion took on 2 cores, on the cells of Adult, 2 s for
-    demographic parity at 1,024 cells (aware, 512 cells: 2 s), and 7 s for three notions with individual fairness at
-    512; time grows with about the square of the number of cells, so that 4,096 cells take a minute or two.
-    Beyond that, memory grows with the square too: a map of 16,384 cells, the most allowed, has 2 GB.
+    The optimum takes milliseconds. The least distortion took, on the cells of Adult, 2 s for demographic parity at
+    1,024 cells (aware, 512 cells: 0.8 s), and 4 s for three notions with individual fairness at 512; time grows with
+    about the square of the number of cells, to a minute at 4,096. So does memory: a map of 16,384 cells, the most
+    allowed, has 2 GB.
 
     Examples
     --------
@@ -113,11 +110,14 @@ def decorrelate(
     problem = make_problem(dist, rule, tolerances, neighbours)
     tell: Progress = say_nothing if progress is None else progress
     program = ExactProgram(problem)
-    exact = program.solve(*weights)
+    unit, shares = scaled(*weights)
+    exact = program.solve(*shares)
     if method == "multipliers":
         if distortion_weight is not None:
             raise InputError("The multipliers take no distortion_weight; leave it out, or use method='exact'.")
         settings = Multipliers() if multipliers is None else multipliers
+        if not isinstance(settings, Multipliers):
+            raise InputError(f"The settings are {settings!r}; give them as Multipliers(tau=...).")
         found = _by_multipliers(problem, weights, settings, tell)
     else:
         if multipliers is not None:
@@ -132,7 +132,7 @@ def decorrelate(
         accuracy_weight=weights[0],
         correlation_weight=weights[1],
         maps=full_maps(problem, found.targets, found.entries),
-        optimum=exact.objective,
+        optimum=unit * exact.objective,
         method=method,
         choice=found.choice,
         distortion_weight=None if distortion_weight is None else float(distortion_weight),
@@ -170,19 +170,20 @@ def _by_programs(
     tell: Progress,
 ) -> _Found:
     targets = program.problem.targets
+    unit, shares = scaled(*weights)
     if distortion is None:
         if distortion_weight is not None:
             raise InputError("distortion=None leaves no distortion to weigh; leave out distortion_weight.")
-        return _Found(targets, two_point_entries(program, exact, targets), "two points", exact.optimum.gap)
-    if distortion_weight is not None:
-        goal, choice = traded_goal(program, *weights, check_weight(distortion_weight)), _TRADED
-    elif _nobody_need_move(program.problem, exact, weights):
-        return _Found(targets, np.eye(len(targets)), _LEAST, 0.0)
-    else:
-        goal, choice = least_goal(program, *weights), _LEAST
+        return _Found(targets, two_point_entries(program, exact, targets), "two points", unit * exact.optimum.gap)
     merged = targets.merged()
-    entries, gap = best_map(program, exact, goal, merged, tell)
-    return _Found(merged, entries, choice, gap)
+    if distortion_weight is not None:
+        goal = traded_goal(program, *shares, check_weight(distortion_weight) / unit)
+        entries, gap = best_map(program, exact, goal, merged, tell)
+        return _Found(merged, entries, "distortion traded", unit * gap)
+    if _nobody_need_move(program.problem, exact, shares):
+        return _Found(targets, np.eye(len(targets)), "least distortion", 0.0)
+    entries, gap = best_map(program, exact, least_goal(program, *shares), merged, tell)
+    return _Found(merged, entries, "least distortion", gap)
 
 
 def _nobody_need_move(problem: Problem, exact: Exact, weights: tuple[float, float]) -> bool:
@@ -225,7 +226,15 @@ def make_problem(
         )
     asked = check_tolerances(rule.tolerances if tolerances is None else tolerances)
     hood = rule.neighbours if neighbours is None else neighbours
+    if not isinstance(hood, Neighbourhood):
+        raise InputError(f"The neighbours are {hood!r}; give a Neighbourhood.")
     return Problem(Variables(dist, rule.aware), rule.scores, asked, hood)
+
+
+def scaled(accuracy_weight: float, correlation_weight: float) -> tuple[float, tuple[float, float]]:
+    """Return the larger weight, and both as shares of it."""
+    unit = max(accuracy_weight, correlation_weight) or 1.0
+    return unit, (accuracy_weight / unit, correlation_weight / unit)
 
 
 def check_weight(weight: float) -> float:

@@ -31,15 +31,14 @@ def full_maps(problem: Problem, targets: Targets, entries: Floats) -> Maps:
         Columns that sum to 1.
     """
     dist, aware = problem.dist, problem.variables.aware
-    bins = dist.n_cells * (dist.n_groups if aware else 1)
-    rows = np.zeros((bins, entries.shape[1]))
-    rows[targets.bin] = entries
-    full = problem.variables.expand(rows)
-    return tuple(_stochastic(full[..., g]) for g in range(dist.n_groups)) if aware else (_stochastic(full),)
-
-
-def _stochastic(columns: Floats) -> Floats:
-    return np.asarray(columns / columns.sum(axis=0))
+    # Two points need two rows: all others stay 0.
+    used = np.flatnonzero(entries.any(axis=1))
+    sent = problem.variables.expand(entries[used])
+    parts = [sent[..., g] for g in range(dist.n_groups)] if aware else [sent]
+    maps = tuple(np.zeros((dist.n_cells * len(parts), dist.n_cells)) for _ in parts)
+    for columns, part in zip(maps, parts, strict=True):
+        columns[targets.bin[used]] = part / part.sum(axis=0)
+    return maps
 
 
 def two_point_entries(program: ExactProgram, exact: Exact, targets: Targets) -> Floats:

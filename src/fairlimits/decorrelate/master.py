@@ -37,12 +37,15 @@ class Goal:
         Bounds of the exact program's columns and rows.
     correlation : {"any", "none", "priced"}
         Whether groups may end up apart: anyhow, not at all, or by no more than the exact program's last column.
+    unit : float
+        What the weights were divided by, so that none is above 1.
     """
 
     cost: Floats
     distortion_weight: float
     face: Face
     correlation: Literal["any", "none", "priced"]
+    unit: float = 1.0
 
 
 class Master:

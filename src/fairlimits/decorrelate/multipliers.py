@@ -19,7 +19,6 @@ the identity here. It is kept as the reference that the exact method is compared
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -28,11 +27,10 @@ import scipy.sparse as sp
 
 from fairlimits.arrays import Flags, Floats
 from fairlimits.criteria import INDIVIDUAL
-from fairlimits.decorrelate.problem import Problem
+from fairlimits.decorrelate.problem import Problem, Progress
 from fairlimits.errors import InputError
 from fairlimits.pairs import difference_rows, times
 
-Progress = Callable[[float, str], None]
 Schedule = Literal["geometric", "linear"]
 
 
@@ -70,15 +68,15 @@ class Multipliers:
     def __post_init__(self) -> None:
         for name in ("inner_steps", "max_iterations"):
             value = getattr(self, name)
-            if not (isinstance(value, int) and value >= 1):
+            if not (isinstance(value, int | np.integer) and value >= 1):
                 raise InputError(f"{name} is {value!r}; it must be a whole number of at least 1.")
         for name in ("tau", "first_rate", "last_rate", "tolerance"):
             value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
+            if not (isinstance(value, int | float | np.number) and math.isfinite(value) and value > 0):
                 raise InputError(f"{name} is {value!r}; it must be a number above 0.")
         if self.last_rate > self.first_rate:
             raise InputError(f"The rate rises from {self.first_rate:g} to {self.last_rate:g}; it must fall, or stay.")
-        if not 0 <= self.momentum < 1:
+        if not (isinstance(self.momentum, int | float | np.number) and 0 <= self.momentum < 1):
             raise InputError(f"The momentum is {self.momentum!r}; it must be at least 0 and below 1.")
         if self.schedule not in get_args(Schedule):
             raise InputError(f"The schedule is {self.schedule!r}; use {' or '.join(get_args(Schedule))}.")

@@ -103,6 +103,8 @@ class Plan:
             raise InputError(
                 f"The scores have shape {self.scores.shape}, which does not fit {cells} cells and {groups} groups."
             )
+        if not ((self.scores >= 0) & (self.scores <= 1)).all():
+            raise InputError("The scores are no probabilities; each must lie between 0 and 1.")
         shape = (cells * groups, cells) if self.aware else (cells, cells)
         if [one.shape for one in self.maps] != [shape] * (groups if self.aware else 1):
             raise InputError(
@@ -193,13 +195,14 @@ class Plan:
         """Map rows: their cells to cells drawn from the map, and those to values of their own.
 
         The values are means of numbers and most frequent categories of the target cell, of at least five
-        people. They do not depend on the row's own values beyond its cell, also where the cell stays the same.
+        people; a number that fewer of them have is missing. They do not depend on the row's own values beyond its
+        cell, also where the cell stays the same.
 
         Parameters
         ----------
         rows : Dataset, or a pandas, polars or Arrow table
-            The rows, seen before or not. If the plan is aware, a table needs the sensitive columns and the
-            label too (see `Dataset.read_like`).
+            The rows, seen before or not. A table needs the features, and if the plan is aware the sensitive
+            columns; no label.
         random_state : int, default=0
             Seed of the draws; the same seed gives the same rows.
         unseen : {"refuse", "missing"}, default="refuse"
@@ -311,8 +314,9 @@ class Plan:
             raise FileError(f"The file's plan is damaged ({error}); save it again.") from error
 
     def __repr__(self) -> str:
+        end = "" if self.converged else f", stopped at the limit of {self.iterations} iterations"
         return (
-            f"Plan({self.choice}; {'aware' if self.aware else 'unaware'}; correlation "
+            f"Plan({self.choice}{end}; {'aware' if self.aware else 'unaware'}; correlation "
             f"{self.baseline_correlation:.4f} to {self.correlation:.4f}, accuracy {self.rule_accuracy:.4f} to "
             f"{self.accuracy:.4f}, {self.kept_in_place:.1%} kept in place)"
         )

@@ -9,9 +9,10 @@ t, as they are in the scores of a rule.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from fairlimits.criteria import INDIVIDUAL, NOTIONS, SELECTION_RATE, Rate, affin
 from fairlimits.distribution import CellDistribution
 from fairlimits.neighbours import Neighbourhood, cell_distances
 from fairlimits.variables import Comparison, Variables
+
+Progress: TypeAlias = Callable[[float, str], None]
+"""Called with the fraction done and a few words."""
 
 SAME_SCORE = 1e-9
 """Scores that differ by less are one: a rule's scores are known to the precision of the solver."""

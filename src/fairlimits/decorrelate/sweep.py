@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from fairlimits.arrays import Floats
-from fairlimits.decorrelate.distortion import Progress
 from fairlimits.decorrelate.exact import ExactProgram
-from fairlimits.decorrelate.find import ACCURACY_WEIGHT, check_weight, make_problem, say_nothing
+from fairlimits.decorrelate.find import ACCURACY_WEIGHT, check_weight, make_problem, say_nothing, scaled
+from fairlimits.decorrelate.problem import Progress
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import FileError, InputError
 from fairlimits.look import colour_of, figure_style
@@ -144,7 +144,9 @@ class DecorrelationFrontier:
                 **curves,
                 scores=scores,
             )
-        except (KeyError, TypeError, AttributeError) as error:
+        except FileError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise FileError(f"The file's frontier is damaged ({error}); save it again.") from error
 
     def __repr__(self) -> str:
@@ -202,7 +204,7 @@ def decorrelation_frontier(
     tell: Progress = say_nothing if progress is None else progress
     found = []
     for point, weight in enumerate(chosen.tolist(), start=1):
-        found.append(program.solve(of_accuracy, weight))
+        found.append(program.solve(*scaled(of_accuracy, weight)[1]))
         tell(point / len(chosen), f"weight {point} of {len(chosen)}")
     return DecorrelationFrontier(
         distribution=dist,

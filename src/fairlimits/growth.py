@@ -1,0 +1,76 @@
+"""`growth`: how the estimated limit grows with the number of cells, plug-in and held out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from fairlimits.data import Dataset
+from fairlimits.discretize import Partition, discretize
+from fairlimits.errors import InputError
+from fairlimits.evaluate import evaluate
+from fairlimits.outcome import estimate_outcome
+from fairlimits.solve import check_tolerances, solve
+
+Progress: TypeAlias = Callable[[float, str], None]
+
+CELLS = (16, 32, 64, 128, 256, 512)
+
+
+def growth(
+    data: Dataset,
+    tolerances: Mapping[str, float],
+    *,
+    cells: Sequence[int] = CELLS,
+    partitions: Sequence[Partition] = ("features", "outcome"),
+    test_size: float = 0.3,
+    confidence: float = 0.95,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> pa.Table:
+    """Solve on more and more cells, and evaluate every rule on the same held-out rows.
+
+    More cells raise a limit as long as they tell people apart who differ; after that, only the plug-in figure rises.
+
+    Parameters
+    ----------
+    data : Dataset
+        The people; they are split in rows to learn from and rows to evaluate on.
+    tolerances : mapping of str to float
+        Largest gap allowed for each notion.
+    cells : sequence of int
+        Numbers of cells.
+    partitions : sequence of {"features", "outcome", "blend"}
+        What the cells cut; see `discretize`.
+    test_size, confidence, random_state
+        See `scenarios`.
+    progress : callable, optional
+        Called with the fraction done and a few words.
+
+    Returns
+    -------
+    pyarrow.Table
+        A row for each partition, number of cells, and group hidden or seen, with plug-in and held-out accuracy and
+        gaps.
+    """
+    asked = check_tolerances(tolerances)
+    if not cells or not partitions:
+        raise InputError("No number of cells, or no partition, was given; give at least one of each.")
+    learn, test = data.split(test_size, random_state)
+    outcome = None
+    if any(partition != "features" for partition in partitions):
+        outcome = estimate_outcome(learn, random_state=random_state)
+    records: list[dict[str, Any]] = []
+    for p, partition in enumerate(partitions):
+        for number, count in enumerate(cells):
+            if progress is not None:
+                progress((p + number / len(cells)) / len(partitions), f"{count} cells of the {partition}")
+            dist = discretize(learn, count, partition=partition, outcome=outcome, random_state=random_state)
+            for aware in (False, True):
+                found = evaluate(
+                    solve(dist, asked, aware=aware), test, confidence=confidence, random_state=random_state
+                )
+                records.append({"partition": partition, "cells": count, "aware": aware, **found.to_dict()})
+    return pa.Table.from_pylist(records)

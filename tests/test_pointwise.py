@@ -1,0 +1,141 @@
+"""Pointwise rules: tolerances hold on labels, limits agree with cells, margins keep their promise."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from fairlimits import (
+    CellDistribution,
+    MarginWarning,
+    Outcome,
+    estimate_outcome,
+    evaluate,
+    pointwise_frontier,
+    solve,
+    solve_pointwise,
+)
+from fairlimits.errors import InputError
+from known_people import known, people
+
+
+@cache
+def outcome(groups: int = 2, rows: int = 4_000) -> Outcome:
+    return estimate_outcome(known(0, rows, groups)[0], estimator=LogisticRegression())
+
+
+@pytest.mark.parametrize("aware", [False, True])
+@pytest.mark.parametrize("groups", [2, 3])
+@pytest.mark.parametrize("notions", [("DP",), ("EOd",), ("EA", "EOp")])
+def test_tolerances_hold_on_the_labels_of_the_rows(notions: tuple[str, ...], groups: int, aware: bool) -> None:
+    rule = solve_pointwise(outcome(groups), dict.fromkeys(notions, 0.02), aware=aware)
+    for name in notions:
+        assert rule.gaps[name] <= 0.02 + 1e-3
+    assert rule.accuracy <= rule.bayes_accuracy
+    assert rule.label_accuracy == pytest.approx(rule.accuracy, abs=0.02)
+    assert set(rule.shadow_prices) == set(notions)
+    assert all(price >= 0 for price in rule.shadow_prices.values())
+
+
+@pytest.mark.parametrize("aware", [False, True])
+def test_the_limit_is_that_of_the_law_with_a_cell_for_every_row(aware: bool) -> None:
+    found = outcome(rows=500)
+    mass = found.q * found.weight[:, None, None]
+    exact = solve(CellDistribution.from_mass(mass), {"DP": 0.05}, aware=aware)
+    rule = solve_pointwise(found, {"DP": 0.05}, aware=aware)
+    # What the labels of 500 rows say differs from what q expects of them.
+    assert rule.accuracy == pytest.approx(exact.accuracy, abs=0.03)
+    free = solve_pointwise(found, {}, aware=aware)
+    assert free.accuracy == pytest.approx(solve(CellDistribution.from_mass(mass), {}, aware=aware).accuracy, abs=1e-3)
+
+
+@pytest.mark.parametrize("aware", [False, True])
+def test_a_frontier_rises_and_each_point_is_the_rule_alone(aware: bool) -> None:
+    found = outcome()
+    tolerances = [0.0, 0.02, 0.05, 0.1, 1.0]
+    curve = pointwise_frontier(found, ["EOd"], tolerances, aware=aware)
+    assert (np.diff(curve.accuracy) > -1e-4).all()
+    alone = solve_pointwise(found, {"EOd": 0.02}, aware=aware)
+    assert curve.rules[1].accuracy == pytest.approx(alone.accuracy, abs=2e-4)
+    assert curve.rules[-1].accuracy == pytest.approx(curve.rules[-1].bayes_accuracy, abs=1e-3)
+    assert curve.to_frame().num_rows == 5
+    assert len(curve) == 5
+    assert curve.aware is aware
+    assert "EOd" in repr(curve)
+    assert "EOd <= 0.02" in repr(alone)
+
+
+def test_new_rows_need_no_label_and_unaware_no_group() -> None:
+    found = outcome()
+    new, _ = people(5, 40)
+    hidden = solve_pointwise(found, {"DP": 0.05})
+    seen = solve_pointwise(found, {"DP": 0.05}, aware=True)
+    data = type(found.data).read_like(found.data.schema, new)
+    assert hidden.scores(new.select(["skill", "area"])) == pytest.approx(hidden.scores(data))
+    assert seen.scores(new.select(["skill", "area", "sex"])) == pytest.approx(seen.scores(data))
+    with pytest.raises(InputError, match="none was given"):
+        seen.scores_of(found.q[:3], None)
+
+
+def test_gaps_on_new_rows_are_near_their_tolerance() -> None:
+    test, _ = known(9, 20_000)
+    for aware in (False, True):
+        rule = solve_pointwise(outcome(), {"DP": 0.05}, aware=aware)
+        held = evaluate(rule, test)
+        assert held.gaps["DP"].value < 0.05 + 0.04
+        assert held.accuracy.value == pytest.approx(rule.accuracy, abs=0.03)
+
+
+def test_a_margin_tightens_the_tolerance() -> None:
+    found = outcome()
+    plain = solve_pointwise(found, {"DP": 0.1})
+    safe = solve_pointwise(found, {"DP": 0.1}, confidence=0.95)
+    assert plain.margins == {"DP": 0.0}
+    assert 0.01 < safe.margins["DP"] < 0.06
+    assert safe.gaps["DP"] == pytest.approx(0.1 - safe.margins["DP"], abs=2e-3)
+    assert safe.accuracy < plain.accuracy
+
+
+@pytest.mark.parametrize(("notion", "score"), [("EOd", (0.0, 1.0)), ("EA", (0.5,))])
+def test_too_few_rows_for_a_margin_give_a_constant_rule(notion: str, score: tuple[float, ...]) -> None:
+    found = outcome(rows=500)
+    with pytest.warns(MarginWarning, match="cannot show"):
+        rule = solve_pointwise(found, {notion: 0.01}, confidence=0.95)
+    scores = rule.scores(known(1, 20)[0])
+    assert len(set(scores.tolist())) == 1
+    assert scores[0] in score
+    assert rule.gaps[notion] == pytest.approx(0, abs=1e-12)
+
+
+def test_coverage_where_the_law_is_known() -> None:
+    """The gap of rules with a margin, on the law itself, stays within the tolerance as often as promised."""
+    law, _ = known(100, 20_000)
+    kept = 0
+    for seed in range(12):
+        data, _ = known(200 + seed, 1_500)
+        found = estimate_outcome(data, estimator=LogisticRegression(), random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MarginWarning)
+            rule = solve_pointwise(found, {"DP": 0.12}, confidence=0.95)
+        kept += evaluate(rule, law, resamples=100).gaps["DP"].value <= 0.12
+    assert kept >= 11
+
+
+def test_bad_input_gets_a_sentence() -> None:
+    found = outcome()
+    with pytest.raises(InputError, match="compares cells"):
+        solve_pointwise(found, {"IF": 0.1})
+    with pytest.raises(InputError, match="no fairness notion"):
+        solve_pointwise(found, {"XX": 0.1})
+    with pytest.raises(InputError, match="temperature"):
+        solve_pointwise(found, {"DP": 0.1}, temperature=0)
+    with pytest.raises(InputError, match="confidence"):
+        solve_pointwise(found, {"DP": 0.1}, confidence=2)
+    with pytest.raises(InputError, match="at least 0"):
+        solve_pointwise(found, {"DP": -0.1})
+    with pytest.raises(InputError, match="No notion"):
+        pointwise_frontier(found, [])

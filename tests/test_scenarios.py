@@ -1,0 +1,84 @@
+"""The four situations side by side."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from fairlimits import BeatenWarning, Scenarios, scenarios
+from fairlimits.errors import InputError
+from known_people import people, read
+
+
+@cache
+def compared(notion: str = "EOd") -> Scenarios:
+    data = read(people(0, 4_000)[0])
+    return scenarios(data, {notion: 0.05}, cells=24, estimator=LogisticRegression(), resamples=200)
+
+
+def test_six_lines_and_four_costs() -> None:
+    found = compared()
+    assert [own.name for own in found.situations] == [
+        "group hidden",
+        "group hidden, decorrelated",
+        "group hidden, decorrelated after the rule was fixed",
+        "group seen",
+        "group seen, decorrelated",
+        "group seen, decorrelated after the rule was fixed",
+    ]
+    assert found.learned == 2_800
+    assert found.tested == 1_200
+    assert found.to_frame().num_rows == 6
+    assert found.costs_to_frame().num_rows == 4
+    words = found.in_words()
+    assert "best rule we found" in words
+    assert "a rule that we could not find may do better" in words
+
+
+def test_less_freedom_costs_accuracy() -> None:
+    found = compared()
+    for cost in found.costs:
+        assert cost.plug_in > -2e-3
+        assert cost.held_out.low <= cost.held_out.value <= cost.held_out.high
+    hidden, apart = found.find(aware=False), found.find(aware=False, decorrelated=True)
+    assert apart.evaluation.plug_in < hidden.evaluation.plug_in
+    # Paired intervals are narrower than those of the figures themselves.
+    width = found.costs[0].held_out.high - found.costs[0].held_out.low
+    assert width < hidden.evaluation.accuracy.high - hidden.evaluation.accuracy.low
+
+
+def test_decorrelated_with_a_free_rule_means_no_gap_in_selection() -> None:
+    for aware in (False, True):
+        assert compared().find(aware=aware, decorrelated=True).evaluation.gaps["DP"].low < 0.02
+
+
+def test_individual_fairness_takes_cells() -> None:
+    assert compared("IF").find(aware=True).evaluation.accuracy.value > 0.5
+
+
+def test_a_model_is_placed_beside_the_limit() -> None:
+    table, _ = people(0, 3_000)
+    table = table.append_column("decided", pa.array((table["skill"].to_numpy() > 0).astype(float)))
+    options = {"cells": 16, "estimator": LogisticRegression(), "resamples": 200, "prediction": "decided"}
+    found = scenarios(read(table), {"DP": 0.05}, **options)  # type: ignore[arg-type]
+    assert len(found.challenges) == 1
+    assert not found.challenges[0].beaten
+    # A model that knows the label shows that the features do not tell all.
+    perfect = table.set_column(table.column_names.index("decided"), "decided", table["hired"].cast(pa.float64()))
+    with pytest.warns(BeatenWarning):
+        found = scenarios(read(perfect), {"EOd": 0.05}, **options)  # type: ignore[arg-type]
+    assert found.challenges[0].beaten
+
+
+def test_bad_input_gets_a_sentence() -> None:
+    data = read(people(0, 300)[0])
+    with pytest.raises(InputError, match="between 0 and 2"):
+        scenarios(data, {"DP": 0.1}, correlation=3)
+    with pytest.raises(InputError, match="no feature 'decided'"):
+        scenarios(data, {"DP": 0.1}, prediction="decided")
+    with pytest.raises(InputError, match="resamples"):
+        scenarios(data, {"DP": 0.1}, resamples=np.int64(1))  # type: ignore[arg-type]
