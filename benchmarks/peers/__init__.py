@@ -1,0 +1,1 @@
+"""Held-out comparison with published fairness tools; see docs/benchmark.md."""

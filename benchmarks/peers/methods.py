@@ -1,0 +1,106 @@
+"""Every method of the benchmark by name: what it can be asked for, and how it is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from benchmarks.peers import linear, reduction, thresholds
+from benchmarks.peers.bases import OURS, OWN, Base, Estimates
+from benchmarks.peers.ours import ours
+from benchmarks.peers.splits import CRITERIA, SEEDS, TOLERANCES, Floats, Setting, Split
+
+Decide = Callable[[], Floats]
+"""Gives the probability of deciding 1 for each test row, expected over the method's randomness."""
+
+Offer = Mapping[str, tuple[float, ...]]
+"""The tolerances that a method can be asked for, a criterion."""
+
+
+def _no_estimates(base: Base, split: Split, aware: bool) -> Estimates | None:
+    return None
+
+
+def _joint(base: Base, split: Split, aware: bool) -> Estimates:
+    return base.joint(split)
+
+
+def _same_rows(base: Base, split: Split, aware: bool) -> Estimates:
+    return base.scores(split, aware, held_out=False)
+
+
+def _held_out(base: Base, split: Split, aware: bool) -> Estimates:
+    return base.scores(split, aware, held_out=True)
+
+
+def _all_of(*criteria: str) -> Offer:
+    return dict.fromkeys(criteria, TOLERANCES)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method and what it offers.
+
+    Parameters
+    ----------
+    name : str
+    title : str
+        Name for people.
+    fit : callable
+        Fits the method to a split for a setting, on estimates.
+    estimates : callable
+        What the method works on, from a base, as its documentation recommends.
+    offer : Mapping of str to tuple of float
+        The criteria that it can hold, and the tolerances that it can be asked for.
+    aware : tuple of bool
+        Whether it works with the group seen, and with the group hidden.
+    bases : tuple of str
+        The bases that it can work on.
+    seeds : range
+        The splits that it is measured on.
+    """
+
+    name: str
+    title: str
+    fit: Callable[..., Decide]
+    estimates: Callable[[Base, Split, bool], Estimates | None]
+    offer: Offer = field(default_factory=lambda: _all_of("DP", "EOd"))
+    aware: tuple[bool, ...] = (True,)
+    bases: tuple[str, ...] = (OWN, OURS)
+    seeds: range = SEEDS
+
+    def settings(self) -> Iterator[Setting]:
+        """Everything that the method can be asked for, group hidden first."""
+        for aware in sorted(self.aware):
+            for criterion, tolerances in self.offer.items():
+                for eps in tolerances:
+                    yield Setting(criterion, eps, aware)
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method("fairlimits", "fairlimits", ours, _joint, _all_of(*CRITERIA), (False, True), (OURS,)),
+        # Relaxed thresholds came with fairlearn 0.13, for single rates only.
+        Method(
+            "threshold-optimizer",
+            "fairlearn ThresholdOptimizer",
+            thresholds.fairlearn,
+            _same_rows,
+            {"DP": TOLERANCES, "EOd": (0.0,)},
+        ),
+        Method("error-parity", "error-parity", thresholds.error_parity, _held_out),
+        Method("aif360", "aif360 EqOddsPostprocessing", thresholds.aif360, _held_out, {"EOd": (0.0,)}),
+        Method("linear", "Xian and Zhao's program", linear.fit, _joint, _all_of(*CRITERIA), (False, True)),
+        Method(
+            "exponentiated-gradient",
+            "fairlearn ExponentiatedGradient",
+            reduction.fit,
+            _no_estimates,
+            aware=(False, True),
+            bases=(OWN,),
+            # Slow: minutes a tolerance.
+            seeds=range(5),
+        ),
+    )
+}

@@ -1,0 +1,140 @@
+"""Writes the measured part of docs/benchmark.md: the tables and the figure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.cases import table
+from benchmarks.peers.compare import BAR, Comparison, Place, Record, Seconds, compare, frontier_seconds
+from benchmarks.peers.figures import draw, label
+from benchmarks.peers.methods import METHODS
+from benchmarks.peers.splits import CRITERIA, DATA
+
+START, STOP = "<!-- measured: start -->", "<!-- measured: stop -->"
+FIGURE = "benchmark.png"
+_BARRED = ("DP", "EOd")
+
+
+def report(records: Sequence[Record], page: Path) -> str:
+    """Rewrite what stands between the two marks of the page, and the figure beside it."""
+    before, start, rest = page.read_text(encoding="utf-8").partition(START)
+    _, stop, after = rest.partition(STOP)
+    if not (start and stop):
+        raise SystemExit(f"{page} has lost its marks {START} and {STOP}; the tables go between them.")
+    text = markdown(records)
+    draw(records, page.with_name(FIGURE))
+    page.write_text(f"{before}{START}\n{text}\n{STOP}{after}", encoding="utf-8")
+    return text
+
+
+def markdown(records: Sequence[Record]) -> str:
+    """Every table, with the figure."""
+    found = compare(records)
+    parts = [
+        "## Summary",
+        _summary(found),
+        "## Every setting",
+        _settings(found),
+        "## Frontiers",
+        f"![Test accuracy against achieved test gap, a panel a data set, criterion and scenario]({FIGURE})",
+        "## Seconds",
+        _seconds(frontier_seconds(records)),
+    ]
+    return "\n\n".join(parts)
+
+
+def _order(place: Place) -> tuple[int, int, bool, int, int]:
+    name, criterion, aware, method, base = place
+    bases = METHODS[method].bases
+    return DATA.index(name), CRITERIA.index(criterion), aware, list(METHODS).index(method), bases.index(base)
+
+
+def _points(value: float) -> str:
+    """Accuracy in points, with its sign."""
+    return "?" if math.isinf(value) else f"{100 * value:+.2f}"
+
+
+def _tally(comparisons: Iterable[Comparison]) -> list[str]:
+    chosen = list(comparisons)
+    verdicts = Counter(each.verdict for each in chosen)
+    return [
+        str(len(chosen)),
+        _points(float(np.mean([each.mean for each in chosen]))),
+        f"{verdicts['win']} / {verdicts['tie']} / {verdicts['loss']}",
+        _points(min(each.low for each in chosen)),
+        str(sum(each.low <= BAR for each in chosen)),
+    ]
+
+
+def _summary(found: Mapping[Place, Comparison]) -> str:
+    """Count wins, ties and losses, a peer, over the settings of the bar and over equal accuracy."""
+    heads = ["peer", "criteria", "settings", "mean", "wins / ties / losses", "lowest end", f"not above {100 * BAR:.1f}"]
+    rows = []
+    for criteria in (_BARRED, ("EA",)):
+        chosen = {place: each for place, each in found.items() if place[1] in criteria}
+        for method in METHODS.values():
+            for base in method.bases:
+                own = [each for place, each in chosen.items() if place[3:] == (method.name, base)]
+                if own:
+                    rows.append([label(method.name, base), ", ".join(criteria), *_tally(own)])
+        if chosen:
+            rows.append(["**all**", ", ".join(criteria), *_tally(chosen.values())])
+    if not rows:
+        return "There are no results of ours yet to compare the peers with."
+    return "Ours minus the peer's, in points of accuracy.\n\n" + table(heads, rows)
+
+
+def _settings(found: Mapping[Place, Comparison]) -> str:
+    heads = ["data", "criterion", "group", "peer", "mean", "95% interval", "splits", ""]
+    rows = []
+    for place in sorted(found, key=_order):
+        name, criterion, aware, method, base = place
+        each = found[place]
+        rows.append(
+            [
+                name,
+                criterion,
+                "seen" if aware else "hidden",
+                label(method, base),
+                _points(each.mean),
+                f"{_points(each.low)} to {_points(each.high)}",
+                str(each.splits),
+                each.verdict,
+            ]
+        )
+    return "Ours minus the peer's, in points of accuracy.\n\n" + table(heads, rows)
+
+
+def _seconds(seconds: Mapping[Place, Seconds]) -> str:
+    """Seconds of the estimates and of a frontier, mean over the criteria of the bar."""
+    columns = [(name, aware) for aware in (False, True) for name in DATA]
+    heads = ["method", *(f"{name}, {'seen' if aware else 'hidden'}" for name, aware in columns)]
+    rows = []
+    for method in METHODS.values():
+        for base in method.bases:
+            cells = []
+            for name, aware in columns:
+                places = [(name, criterion, aware, method.name, base) for criterion in _BARRED]
+                cells.append(_spent([seconds[place] for place in places if place in seconds]))
+            if any(cells):
+                rows.append([label(method.name, base), *cells])
+    words = (
+        "Seconds of one core: estimates + one frontier, all tolerances of DP or EOd (mean of the two). Estimates are "
+        "made once and serve every criterion and tolerance, ours every scenario too."
+    )
+    return words + "\n\n" + table(heads, rows)
+
+
+def _spent(found: Sequence[Seconds]) -> str:
+    if not found:
+        return ""
+    estimates = float(np.mean([each.estimates for each in found]))
+    frontier = f"{np.mean([each.frontier for each in found]):.1f}"
+    if estimates == 0.0:
+        return frontier
+    return f"{'?' if math.isnan(estimates) else f'{estimates:.1f}'} + {frontier}"
