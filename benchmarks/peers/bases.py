@@ -60,11 +60,11 @@ class Base:
 
     def ready(self, split_name: str, seed: int) -> bool:
         """Whether the estimates can be had."""
-        return self.name != OURS or self._file(split_name, seed).exists()
+        return self.name != OURS or self.file(split_name, seed).exists()
 
     def joint(self, split: Split) -> Estimates:
         """Estimates of P(A, Y | x) that use no group: a held-out part for boosting, all learning rows for ours."""
-        return _ours(self._file(split.name, split.seed)) if self.name == OURS else _boosted_joint(split)
+        return _ours(self.file(split.name, split.seed)) if self.name == OURS else _boosted_joint(split)
 
     def scores(self, split: Split, aware: bool, held_out: bool) -> Estimates:
         """Estimates of P(Y = 1 | x), or P(Y = 1 | x, A) if the group is seen.
@@ -86,7 +86,8 @@ class Base:
             joint.seconds,
         )
 
-    def _file(self, name: str, seed: int) -> Path:
+    def file(self, name: str, seed: int) -> Path:
+        """File of our estimates for a split."""
         return self.cache / f"{name}-{seed}.npz"
 
 

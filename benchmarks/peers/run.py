@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.peers.bases import Base
 from benchmarks.peers.methods import METHODS, Method
+from benchmarks.peers.ours import estimate
 from benchmarks.peers.splits import Setting, Split, correct, gaps, split
 
 RESULTS = "results.jsonl"
@@ -65,8 +66,8 @@ def run(
                     settings = [setting for setting in method.settings() if setting.aware in aware]
                     missing = [s for s in settings if key(_head(name, seed, method, base, s)) not in done]
                     if missing and not base.ready(name, seed):
-                        yield f"{name} {seed} {method.name}: no estimates of ours in {base.cache} yet"
-                        continue
+                        yield f"{name} {seed}: estimating P(A, Y | x)"
+                        estimate(split(name, seed), base.file(name, seed))
                     for setting in missing:
                         record = measure(split(name, seed), method, base, setting)
                         with (folder / RESULTS).open("a", encoding="utf-8") as file:

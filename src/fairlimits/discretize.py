@@ -16,11 +16,14 @@ from fairlimits.errors import InputError
 from fairlimits.generate import Generator, check_size, make_generator
 from fairlimits.outcome import Outcome, OutcomeCells, Space, estimate_outcome
 from fairlimits.places import FEATURES
-from fairlimits.quantize import DEFAULT_RELATIVE_ERROR, Codebook, assign, fit_codebook
+from fairlimits.quantize import DEFAULT_RELATIVE_ERROR, Codebook, assign, check_enough_rows, fit_codebook
 from fairlimits.sampling import samples_needed
 
 Progress = Callable[[float, str], None]
 Partition: TypeAlias = Literal["features", "outcome", "blend"]
+
+DEFAULT_GENERATOR = "cart"
+DEFAULT_SAMPLES = 1_000_000
 
 # Weight of the features where cells cut features and outcome together.
 _BLEND = 0.5
@@ -35,8 +38,8 @@ def discretize(
     cells: int = 256,
     *,
     partition: Partition = "features",
-    generator: str | Generator | None = None,
-    n_samples: int = 1_000_000,
+    generator: str | Generator | None = DEFAULT_GENERATOR,
+    n_samples: int = DEFAULT_SAMPLES,
     outcome: Outcome | None = None,
     relative_error: float = DEFAULT_RELATIVE_ERROR,
     random_state: int = 0,
@@ -63,8 +66,10 @@ def discretize(
         Number of cells, N.
     partition : {"features", "outcome", "blend"}, default="features"
         What the cells cut: the feature space, as in the paper; an estimate of q; or both, with equal weight.
-    generator : str or Generator, optional
-        "cart", "bootstrap", "ctgan", "tvae" or a generator of your own; by default the rows as they are.
+    generator : str, Generator or None, default="cart"
+        "cart", "bootstrap", "ctgan", "tvae" or a generator of your own; None takes the rows as they are, which is
+        faster, but a little farther from people not in the table, and more optimistic (``docs/fidelity.md``). It has no
+        meaning for cells that cut q.
     n_samples : int, default=1_000_000
         Rows to generate; without a generator it has no meaning.
     outcome : Outcome, optional
@@ -92,7 +97,7 @@ def discretize(
         raise InputError(f"The partition is {partition!r}; the known ones are 'features', 'outcome' and 'blend'.")
     tell = progress or _silent
     if partition != FEATURES:
-        if generator is not None:
+        if generator not in (None, DEFAULT_GENERATOR):
             raise InputError(f"The partition {partition!r} works on the rows as they are; leave the generator out.")
         return _by_outcome(data, cells, partition, outcome, relative_error, random_state, tell)
     encoding = Encoding.fit(data)
@@ -102,6 +107,8 @@ def discretize(
     share = 0.0
     if generator is not None:
         recipe = make_generator(generator)
+        # Generated rows make no more people of those there are.
+        check_enough_rows(data.n_rows if data.weight is None else int((data.weight > 0).sum()), cells)
         _check_samples(n_samples, cells, len(data.groups))
         made_by, drawn = recipe.name, n_samples
         share = 0.4

@@ -67,7 +67,9 @@ def growth(
         for number, count in enumerate(cells):
             if progress is not None:
                 progress((p + number / len(cells)) / len(partitions), f"{count} cells of the {partition}")
-            dist = discretize(learn, count, partition=partition, outcome=outcome, random_state=random_state)
+            dist = discretize(
+                learn, count, partition=partition, generator=None, outcome=outcome, random_state=random_state
+            )
             for aware in (False, True):
                 found = evaluate(
                     solve(dist, asked, aware=aware), test, confidence=confidence, random_state=random_state

@@ -282,15 +282,20 @@ def _thinned(sweep: Sweep, count: int) -> Floats32:
     return np.delete(sweep.points.centroids, dropped, axis=0)
 
 
+def check_enough_rows(rows: int, cells: int) -> None:
+    """Refuse more cells than rows that count."""
+    if rows < cells:
+        raise DataError(
+            f"{cells} cells were asked for, but there are {rows} rows with a weight above 0; "
+            f"N cannot be larger than the rows: ask for at most {rows} cells."
+        )
+
+
 def _usable_rows(rows: ArrayLike, weights: ArrayLike | None, cells: int) -> Rows:
     values = _matrix(rows, "rows")
     share = _weights(weights, len(values))
     used = share > 0
-    if used.sum() < cells:
-        raise DataError(
-            f"{cells} cells were asked for, but there are {used.sum()} rows with a weight above 0; "
-            f"N cannot be larger than the rows: ask for at most {used.sum()} cells."
-        )
+    check_enough_rows(int(used.sum()), cells)
     return Rows(values, share) if used.all() else Rows(values[used], share[used])
 
 

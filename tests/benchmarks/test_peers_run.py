@@ -113,10 +113,23 @@ def test_a_run_continues_where_it_stopped(
     assert (first["accuracy"], second["gaps"]) == (pytest.approx(0.5), pytest.approx({"DP": 0, "EOd": 0, "EA": 0}))
 
 
-def test_without_our_estimates_a_method_waits(tmp_path: Path) -> None:
-    (line,) = runner.run(tmp_path, ["fairlimits"], ["adult"], [0], [True])
-    assert "no estimates of ours" in line
-    assert not Base("ours", tmp_path).ready("adult", 0)
+def test_our_estimates_are_made_where_they_are_missing(
+    cut: tuple[Split, Estimates], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Path] = []
+
+    def keep(split: Split, file: Path) -> None:
+        made.append(file)
+        file.parent.mkdir(parents=True)
+        np.savez(file, oof=cut[1].fit, test=cut[1].test, seconds=1.0)
+
+    monkeypatch.setattr(runner, "split", lambda name, seed: cut[0])
+    monkeypatch.setattr(runner, "estimate", keep)
+    assert not Base("ours", tmp_path / "cache").ready("people", 0)
+    lines = list(runner.run(tmp_path, ["fairlimits"], ["people"], [0], [True]))
+    assert "estimating" in lines[0]
+    assert made == [tmp_path / "cache" / "people-0.npz"]
+    assert len(runner.read(tmp_path)) == len(lines) - 1
 
 
 def test_the_report_fills_in_its_part_of_the_page(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from fairlimits.decorrelate import Certificate, Plan
 from fairlimits.decorrelate import decorrelate as find_map
 from fairlimits.decorrelate.apply import check_seed
 from fairlimits.decorrelate.find import check_weight
+from fairlimits.discretize import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 from fairlimits.errors import FileError, InputError
 from fairlimits.solve import check_tolerances, solve
 from fairlimits.storage import write_whole
@@ -55,8 +56,8 @@ def decorrelate(
         str, typer.Option(help="Categories that a kept plan does not know: refuse them, or take them as missing.")
     ] = "refuse",
     cells: options.Cells = 128,
-    generator: options.Generator = "none",
-    samples: options.Samples = 1_000_000,
+    generator: options.Generator = DEFAULT_GENERATOR,
+    samples: options.Samples = DEFAULT_SAMPLES,
     seed: options.Seed = 0,
 ) -> None:
     """Map the features so that the group cannot be told from them, at the least loss and the least change.

@@ -15,6 +15,7 @@ import typer
 from fairlimits.cli import options
 from fairlimits.cli.show import check_suffix, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.criteria import check_names, estimable
+from fairlimits.discretize import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
 from fairlimits.frontier import Frontier
@@ -51,8 +52,8 @@ def frontier(
         Path | None, typer.Option("--output", "-o", help="Write to a .csv, .json, .png, .pdf or .svg file.")
     ] = None,
     cells: options.Cells = 256,
-    generator: options.Generator = "none",
-    samples: options.Samples = 1_000_000,
+    generator: options.Generator = DEFAULT_GENERATOR,
+    samples: options.Samples = DEFAULT_SAMPLES,
     seed: options.Seed = 0,
 ) -> None:
     """Trace the best accuracy at each tolerance, with the group seen and hidden.

@@ -11,6 +11,7 @@ import typer
 import fairlimits
 from fairlimits.cli import options
 from fairlimits.cli.show import check_suffix, print_table, progress_bar, say, write_json
+from fairlimits.discretize import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 from fairlimits.report import Summary, render, summarise
 from fairlimits.storage import write_text
 
@@ -29,8 +30,8 @@ def report(
         "report.html"
     ),
     cells: options.Cells = 256,
-    generator: options.Generator = "none",
-    samples: options.Samples = 1_000_000,
+    generator: options.Generator = DEFAULT_GENERATOR,
+    samples: options.Samples = DEFAULT_SAMPLES,
     seed: options.Seed = 0,
 ) -> None:
     """Write a page that says what fairness costs on this data.
@@ -51,8 +52,8 @@ def report(
         "positive": positive,
         "weight": weight,
         "cells": cells,
-        "generator": generator if generator != "none" else None,
-        "samples": samples if generator != "none" else None,
+        "generator": generator if generator != DEFAULT_GENERATOR else None,
+        "samples": samples if samples != DEFAULT_SAMPLES else None,
         "seed": seed,
         "output": output,
     }

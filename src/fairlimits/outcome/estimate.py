@@ -20,7 +20,7 @@ from fairlimits.data import Dataset, Encoding, Schema, read_features
 from fairlimits.errors import DataError, InputError
 from fairlimits.judge import row_shares
 from fairlimits.outcome.factors import FACTORS, Factor, best_average, joint, log_loss, predict_given
-from fairlimits.outcome.learners import Chances, Columns, Given, Learner, default_learners, own_learner
+from fairlimits.outcome.learners import Chances, Columns, Given, Learner, Rows, default_learners, own_learner
 
 Progress: TypeAlias = Callable[[float, str], None]
 
@@ -65,16 +65,17 @@ class OutcomeModel:
 
     def predict_columns(self, columns: Columns, n_rows: int) -> Floats:
         """Estimate q for features coded as in `Dataset.columns`."""
-        estimates = [self.predict_fold(fold, columns, n_rows) for fold in range(len(self.folds))]
+        rows = Rows(columns, n_rows)
+        estimates = [self._predict_fold(fold, rows) for fold in range(len(self.folds))]
         return np.asarray(np.mean(estimates, axis=0))
 
-    def predict_fold(self, fold: int, columns: Columns, n_rows: int) -> Floats:
+    def _predict_fold(self, fold: int, rows: Rows) -> Floats:
         """Estimate q by the learners of one fold alone."""
         parts = []
         for factor in FACTORS:
             size = _size_of(factor.given, self.schema)
             members = self.folds[fold][factor.name]
-            parts.append(np.mean([predict_given(member, columns, n_rows, size) for member in members], axis=0))
+            parts.append(np.mean([predict_given(member, rows, size) for member in members], axis=0))
         return joint(*parts)
 
     def __repr__(self) -> str:
@@ -272,7 +273,7 @@ def _job(
         classes = 2 if factor.target == "label" else len(data.groups)
         model = learner.fit(columns, target, classes, weight[seen], given, random_state)
         others = {name: values[unseen] for name, values in data.columns.items()}
-        return key, model, predict_given(model, others, len(unseen), size)
+        return key, model, predict_given(model, Rows(others, len(unseen)), size)
 
     return run
 

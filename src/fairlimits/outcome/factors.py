@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from fairlimits.arrays import Floats, Ints
-from fairlimits.outcome.learners import Chances, Columns, Given
+from fairlimits.outcome.learners import Chances, Rows
 
 # A chance of 0 that comes true would make the log-loss infinite.
 _LEAST_CHANCE = 1e-6
@@ -46,14 +46,14 @@ FACTORS = (
 )
 
 
-def predict_given(fitted: Chances, columns: Columns, n_rows: int, size: int | None) -> Floats:
+def predict_given(fitted: Chances, rows: Rows, size: int | None) -> Floats:
     """Chances of the classes for every value of what is given.
 
     Parameters
     ----------
     fitted : Chances
         The learner.
-    columns, n_rows
+    rows : Rows
         The rows.
     size : int or None
         Number of values that the given variable can take; None if nothing is given.
@@ -63,11 +63,8 @@ def predict_given(fitted: Chances, columns: Columns, n_rows: int, size: int | No
     ndarray of shape (n_rows, size or 1, classes)
     """
     if size is None:
-        return fitted.predict(columns, n_rows, None)[:, None]
-    every = [
-        fitted.predict(columns, n_rows, Given(np.full(n_rows, value, dtype=np.int64), size)) for value in range(size)
-    ]
-    return np.stack(every, axis=1)
+        return fitted.predict(rows, None, None)[:, None]
+    return np.stack([fitted.predict(rows, value, size) for value in range(size)], axis=1)
 
 
 def joint(label: Floats, group_given_label: Floats, group: Floats, label_given_group: Floats) -> Floats:

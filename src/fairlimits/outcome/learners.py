@@ -48,7 +48,7 @@ class Given:
 
 
 class View(Protocol):
-    """How a learner sees rows."""
+    """How a learner sees rows; what is given is None if nothing is."""
 
     def __call__(self, columns: Columns, n_rows: int, given: Given | None) -> Floats:
         """Write rows as a matrix."""
@@ -91,6 +91,24 @@ class EncodedView:
         if given is None:
             return encoded
         return np.hstack([encoded, np.eye(given.size)[given.values]])
+
+
+class Rows:
+    """Rows to be estimated: how a view sees them is worked out once for all learners and folds."""
+
+    def __init__(self, columns: Columns, n_rows: int) -> None:
+        self.columns, self.n_rows = columns, n_rows
+        self._seen: dict[tuple[int, int | None, int | None], Floats] = {}
+
+    def seen_by(self, view: View, value: int | None, size: int | None) -> Floats:
+        """Matrix of the rows, all with one value of what is given."""
+        key = (id(view), value, size)
+        if key not in self._seen:
+            given = None
+            if value is not None and size is not None:
+                given = Given(np.full(self.n_rows, value, dtype=np.int64), size)
+            self._seen[key] = view(self.columns, self.n_rows, given)
+        return self._seen[key]
 
 
 @dataclass(frozen=True)
@@ -154,14 +172,14 @@ class Chances:
     present: Ints
     classes: int
 
-    def predict(self, columns: Columns, n_rows: int, given: Given | None) -> Floats:
-        """Chance of each class in each row, of shape (n_rows, classes)."""
-        chances = np.zeros((n_rows, self.classes))
+    def predict(self, rows: Rows, value: int | None, size: int | None) -> Floats:
+        """Chance of each class in each row, of shape (n_rows, classes), if what is given has a value out of `size`."""
+        chances = np.zeros((rows.n_rows, self.classes))
         if self.model is None:
             chances[:, self.present] = 1
-        elif n_rows:
+        elif rows.n_rows:
             with threadpool_limits(limits=1):
-                chances[:, self.present] = self.model.predict_proba(self.view(columns, n_rows, given))
+                chances[:, self.present] = self.model.predict_proba(rows.seen_by(self.view, value, size))
         return chances
 
 
