@@ -1,7 +1,8 @@
 """``python -m benchmarks [names]``: run the benchmarks, or some of them, and write their part of the docs.
 
 Each benchmark writes ``docs/benchmarks/NAME.md``; ``docs/benchmarks.md`` explains them. Most take minutes,
-decorrelation an hour and fidelity two.
+decorrelation and margin about half an hour and fidelity two hours. The benchmark
+against peers is run on its own: ``docs/benchmark.md``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import decorrelation, fidelity, frontiers, growth, individual, quantizer
+from benchmarks import decorrelation, fidelity, frontiers, growth, individual, margin, quantizer
 
 RESULTS = Path(__file__).parents[1] / "docs" / "benchmarks"
 
@@ -38,6 +39,10 @@ def _fidelity() -> str:
     return fidelity.markdown(fidelity.run())
 
 
+def _margin() -> str:
+    return margin.markdown(margin.run())
+
+
 def _growth() -> str:
     results = growth.run()
     growth.draw(results, RESULTS / "growth.png")
@@ -50,6 +55,7 @@ BENCHMARKS: dict[str, Callable[[], str]] = {
     "individual": _individual,
     "decorrelation": _decorrelation,
     "fidelity": _fidelity,
+    "margin": _margin,
     "growth": _growth,
 }
 

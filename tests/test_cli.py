@@ -264,3 +264,38 @@ def test_a_plan_that_cannot_be_applied_gets_one_sentence(csv, tmp_path, monkeypa
     assert named in error
     assert len(error.strip().splitlines()) == 1
     assert [p.name for p in tmp_path.iterdir()] == [csv.name]
+
+
+def test_scenarios_print_and_write(csv, tmp_path, capsys):
+    target = tmp_path / "table.json"
+    chosen = options(csv, generator=None, cells="6")
+    assert run(["scenarios", *chosen, "-t", "DP=0.1", "-t", "EOd=0.2", "-o", str(target)]) == 0
+    out = capsys.readouterr().out
+    assert "group hidden, decorrelated after the rule was fixed" in out
+    assert "held out, paired" in out
+    assert "a rule that we could not find may do better" in out
+    content = json.loads(target.read_text(encoding="utf-8"))
+    assert len(content["situations"]) == 6
+    assert content["tolerances"] == {"DP": 0.1, "EOd": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["-t", "DP"], "write a notion and a number"),
+        (["-t", "XX=0.1"], "no fairness notion"),
+        (["-t", "DP=0.1", "-t", "DP=0.2"], "given twice"),
+        (["-t", "DP=-1"], "at least 0"),
+        (["--prediction", "height"], "height"),
+        (["--correlation", "3"], "between 0 and 2"),
+        (["--test-size", "2"], "between 0 and 1"),
+        (["--seed", "-1"], "seed is -1"),
+        (["-o", "table.xlsx"], "must end in one of"),
+    ],
+)
+def test_bad_scenarios_get_one_sentence(csv, capsys, words, named):
+    assert run(["scenarios", *options(csv, generator=None), *words]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("Error: ")
+    assert named in error
+    assert "Traceback" not in error
