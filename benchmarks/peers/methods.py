@@ -80,7 +80,16 @@ class Method:
 METHODS = {
     method.name: method
     for method in (
-        Method("fairlimits", "fairlimits", ours, _joint, _all_of(*CRITERIA), (False, True), (OURS,)),
+        # Two more tolerances, because exponentiated gradient lands at two or three times the gap that it is asked for.
+        Method(
+            "fairlimits",
+            "fairlimits",
+            ours,
+            _joint,
+            dict.fromkeys(CRITERIA, (*TOLERANCES, 0.2, 0.3)),
+            (False, True),
+            (OURS,),
+        ),
         # Relaxed thresholds came with fairlearn 0.13, for single rates only.
         Method(
             "threshold-optimizer",

@@ -35,6 +35,8 @@ _ZERO = 1e-8
 
 _NEWTON_STEPS = 20
 
+_ATTEMPTS = 4
+
 
 @dataclass(frozen=True, eq=False)
 class Points:
@@ -101,7 +103,10 @@ def solve_smoothed(points: Points, limits: Floats, temperature: float, start: Fl
     at = np.zeros(free.shape) if start is None else np.where(free, start, 0.0)
     # From a start nearby Newton's method alone is there in a few steps; the proof tells whether it is.
     found, excess = _checked(points, limits, temperature, _polish(points, limits, temperature, at), free)
-    if not _holds(found, excess):
+    for _ in range(_ATTEMPTS):
+        if _holds(found, excess):
+            return found
+        # The minimiser forgets its picture of the curvature when it starts anew: where that was poor, it helps.
         at = _polish(points, limits, temperature, _minimise(points, limits, temperature, at, free))
         found, excess = _checked(points, limits, temperature, at, free)
     if not _holds(found, excess):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -132,8 +133,19 @@ class AffineRates:
         return np.asarray(rates.max(axis=-1) - rates.min(axis=-1))
 
 
+# A distribution never changes, and its rates are asked for by every solve, plan and gap.
+_KNOWN: WeakKeyDictionary[CellDistribution, dict[Rate, AffineRates]] = WeakKeyDictionary()
+
+
 def affine_rates(dist: CellDistribution, rate: Rate) -> AffineRates:
     """Express a rate's value in each group as an affine function of the scores."""
+    known = _KNOWN.setdefault(dist, {})
+    if rate not in known:
+        known[rate] = _affine_rates(dist, rate)
+    return known[rate]
+
+
+def _affine_rates(dist: CellDistribution, rate: Rate) -> AffineRates:
     event = np.asarray(rate.event)
     chosen = np.zeros(2)
     chosen[list(rate.given)] = 1
@@ -146,6 +158,8 @@ def affine_rates(dist: CellDistribution, rate: Rate) -> AffineRates:
         size = mass.sum(axis=2).T / total[:, None]
     coefficient[~defined] = size[~defined] = 0
     constant[~defined] = np.nan
+    for array in (coefficient, constant, defined, size):
+        array.setflags(write=False)
     return AffineRates(coefficient, constant, defined, size)
 
 

@@ -24,11 +24,11 @@ from scipy.stats import norm
 
 from fairlimits._smooth import Points, Smoothed, margin, solve_smoothed
 from fairlimits.arrays import Floats, Ints
-from fairlimits.criteria import INDIVIDUAL, NOTIONS, Rate, check_names
+from fairlimits.criteria import ESTIMABLE_ROWS, INDIVIDUAL, NOTIONS, Rate, check_names
 from fairlimits.data import Dataset, read_groups
-from fairlimits.errors import InputError
+from fairlimits.errors import InputError, SolverError
 from fairlimits.frontier import DEFAULT_TOLERANCES, Tolerances, tolerance_grid
-from fairlimits.judge import check_confidence, standard_errors, tally
+from fairlimits.judge import check_confidence, check_like, row_counts, standard_errors, tally
 from fairlimits.outcome import Outcome, OutcomeModel
 from fairlimits.solve import check_tolerances
 
@@ -47,12 +47,15 @@ _FULL_STEPS = 5
 # Rounds in which the margin for uncertainty and the rule that it depends on are brought together.
 _MARGIN_ROUNDS = 3
 
+# A gap on the labels that exceeds its tolerance by more than this is said.
+_UNMET = 1e-3
+
 # Below any probability that an estimate gives to a group; guards a division.
 _TINY = 1e-12
 
 
 class MarginWarning(UserWarning):
-    """The rows are too few to keep a gap within its tolerance with the confidence that was asked for."""
+    """The rows are too few to keep a gap within its tolerance, or to do so with the confidence that was asked for."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,11 +113,12 @@ class PointwiseRule:
 
     @cached_property
     def shadow_prices(self) -> dict[str, float]:
-        """For each tolerance, how fast accuracy would rise with it."""
-        limits = _limits(self.rates, self.tolerances)
+        """For each tolerance, how fast accuracy would rise with that tolerance alone."""
         prices = {}
         for name, tolerance in self.tolerances.items():
-            own = [k for k, rate in enumerate(self.rates) if rate in NOTIONS[name].rates and limits[k] == tolerance]
+            others = {other: value for other, value in self.tolerances.items() if other != name}
+            # Where another notion holds a shared rate as tightly, this tolerance alone changes nothing.
+            own = [rate in NOTIONS[name].rates and tolerance < _limit(rate, others) for rate in self.rates]
             prices[name] = float(np.abs(self.multipliers[own]).sum() / 2)
         return prices
 
@@ -129,6 +133,8 @@ class PointwiseRule:
         """
         group = None
         if self.aware:
+            if isinstance(rows, Dataset):
+                check_like(rows, self.groups)
             group = rows.group if isinstance(rows, Dataset) else read_groups(self.model.schema, rows)
         return self.scores_of(self.model.predict(rows), group)
 
@@ -224,10 +230,13 @@ def solve_pointwise(
     Warns
     -----
     MarginWarning
-        If the margin is larger than a tolerance: then everybody gets the same score.
+        If the margin is larger than a tolerance, or a rate has fewer than 30 rows behind it: then everybody gets the
+        same score. Without a confidence, if the rows are too few for the gap on their labels to meet its tolerance.
     """
-    problem = _Problem(outcome, tuple(tolerances), aware, temperature)
-    return problem.rule(check_tolerances(tolerances), confidence)
+    asked = check_tolerances(tolerances)
+    if confidence is not None:
+        check_confidence(confidence)
+    return _Problem(outcome, tuple(asked), aware, temperature).rule(asked, confidence)
 
 
 def pointwise_frontier(
@@ -257,6 +266,8 @@ def pointwise_frontier(
     if not names:
         raise InputError("No notion was given; name at least one, such as ['DP'].")
     grid = tolerance_grid(names, DEFAULT_TOLERANCES if tolerances is None else tolerances)
+    if confidence is not None:
+        check_confidence(confidence)
     problem = _Problem(outcome, names, aware, temperature)
     total = len(grid[names[0]])
     rules = []
@@ -277,13 +288,17 @@ class _Problem:
             raise InputError(
                 "Individual fairness (IF) compares cells, and a pointwise rule has none; use discretize and solve."
             )
-        if not temperature > 0:
-            raise InputError(f"The temperature is {temperature!r}; it must be above 0.")
+        if not (isinstance(temperature, int | float | np.number) and 0 < temperature < math.inf):
+            raise InputError(f"The temperature is {temperature!r}; it must be a number above 0.")
         self.outcome, self.aware, self.temperature = outcome, aware, temperature
         self.rates = tuple(dict.fromkeys(rate for name in names for rate in NOTIONS[name].rates))
         share, q = outcome.weight, outcome.q
-        self.base = np.stack([share @ q[:, :, list(rate.given)].sum(axis=2) for rate in self.rates] or [()])
-        self.base = self.base if self.rates else np.zeros((0, q.shape[1]))
+        # Rows behind each rate; a rate without any is left out, whatever q expects of it.
+        self.rows = np.zeros((len(self.rates), q.shape[1]), dtype=np.int64)
+        self.base = np.zeros(self.rows.shape)
+        for k, rate in enumerate(self.rates):
+            self.rows[k] = row_counts(outcome.data)[:, list(rate.given)].sum(axis=1)
+            self.base[k] = np.where(self.rows[k] > 0, share @ q[:, :, list(rate.given)].sum(axis=2), 0.0)
         self.points = _points(q, share, self.rates, self.base, aware)
         self.zero = float(share @ q[:, :, 0].sum(axis=1))
         self.bayes = self.zero + float(self.points.mass @ np.maximum(self.points.gain, 0))
@@ -295,24 +310,40 @@ class _Problem:
         margins = dict.fromkeys(tolerances, 0.0)
         found = self._solve(_limits(self.rates, tolerances))
         if confidence is not None and self.rates:
-            check_confidence(confidence)
             for _ in range(_MARGIN_ROUNDS):
                 margins = self._margins(found, tuple(tolerances), confidence)
-                if any(margins[name] >= tolerances[name] for name in tolerances):
+                if any(0 < margins[name] >= tolerances[name] for name in tolerances):
                     return self._constant(tolerances, margins, confidence)
                 found = self._solve(_limits(self.rates, {n: tolerances[n] - margins[n] for n in tolerances}))
-        return self._make(tolerances, margins, found.multipliers, found.scores, None)
+        rule = self._make(tolerances, margins, found.multipliers, found.scores, None)
+        unmet = [name for name in tolerances if rule.gaps[name] > tolerances[name] - margins[name] + _UNMET]
+        if unmet:
+            words = ", ".join(f"{name} is {rule.gaps[name]:.3f} on their labels" for name in unmet)
+            warnings.warn(
+                f"The rows of some groups and labels are too few to bring all gaps within their tolerances: {words}. "
+                "Give more rows, join small groups, or take a wider tolerance.",
+                MarginWarning,
+                stacklevel=3,
+            )
+        return rule
 
     def _solve(self, limits: Floats) -> Smoothed:
         """Solve with the rates shifted to what the labels show."""
         points, best, least = self.points, None, math.inf
         for number in range(_ROUNDS):
             shifted = Points(points.mass, points.gain, points.rates, points.constant + self.shift, points.defined)
-            found = solve_smoothed(shifted, limits, self.temperature, self.start)
+            try:
+                found = solve_smoothed(shifted, limits, self.temperature, self.start)
+            except SolverError:
+                if not self.shift.any():
+                    raise
+                # A few rows' labels can shift rates so far apart that no rule brings them together again.
+                self.shift, self.start = (self.shift / 2 if number < _ROUNDS // 2 else 0 * self.shift), None
+                continue
             self.start = found.multipliers
             expected = points.constant + np.einsum("v,vkg->kg", points.mass * found.scores, points.rates)
             shown = self._label_rates(self._of_rows(found.scores))
-            excess = max((_spread(own) - limit for own, limit in zip(shown, limits, strict=True)), default=0.0)
+            excess = float(np.fmax.reduce([_spread(own) for own in shown] - limits, initial=-np.inf))
             if best is None or excess < least:
                 best, least = found, excess
             shift = np.where(points.defined & ~np.isnan(shown), shown - expected, 0.0)
@@ -340,9 +371,14 @@ class _Problem:
         errors = standard_errors(self.outcome.data, self._of_rows(found.scores), self.rates)
         pairs = list(combinations(range(errors.shape[1]), 2))
         reach = float(norm.ppf(1 - (1 - confidence) / 2 / max(len(self.rates) * len(pairs), 1)))
-        widest = np.array([np.nanmax([math.hypot(own[g], own[h]) for g, h in pairs] or [0.0]) for own in errors])
-        rate_at = {rate: k for k, rate in enumerate(self.rates)}
-        return {name: reach * max(float(widest[rate_at[r]]) for r in NOTIONS[name].rates) for name in names}
+        margin_of = {}
+        for rate, own, rows in zip(self.rates, errors, self.rows, strict=True):
+            # A pair of which one group has no rows is not compared.
+            spread = [math.hypot(own[g], own[h]) for g, h in pairs if rows[g] and rows[h]]
+            # What a few rows show by themselves can be sure by chance: all may have the same score.
+            few = bool(spread) and bool((rows[rows > 0] < ESTIMABLE_ROWS).any())
+            margin_of[rate] = 1.0 if few else reach * max(spread, default=0.0)
+        return {name: max(margin_of[rate] for rate in NOTIONS[name].rates) for name in names}
 
     def _constant(
         self, tolerances: Mapping[str, float], margins: Mapping[str, float], confidence: float
@@ -397,8 +433,13 @@ def _spread(rates: Floats) -> float:
 
 
 def _limits(rates: tuple[Rate, ...], tolerances: Mapping[str, float]) -> Floats:
-    """Limit of each rate: the smallest tolerance of the notions that it belongs to."""
-    return np.array([min(v for name, v in tolerances.items() if rate in NOTIONS[name].rates) for rate in rates])
+    """Limit of each rate: the smallest tolerance of the notions that it belongs to; no gap is larger than 1."""
+    return np.array([min(_limit(rate, tolerances), 1.0) for rate in rates])
+
+
+def _limit(rate: Rate, tolerances: Mapping[str, float]) -> float:
+    """Smallest tolerance of the notions that a rate belongs to; without any, there is no limit."""
+    return min((value for name, value in tolerances.items() if rate in NOTIONS[name].rates), default=math.inf)
 
 
 def _values(q: Floats, rates: tuple[Rate, ...], base: Floats) -> tuple[Floats, Floats]:

@@ -80,7 +80,9 @@ def test_difference_is_read_at_the_gaps_of_the_peer() -> None:
     ours = [record("fairlimits", 0.1, 0.9)]
     peer = [record("peer", 0.05, 0.78), record("peer", 0.2, 0.91)]
     # At 0.05 ours mixes to 0.8; at 0.2 it stays at 0.9.
-    assert difference(ours, peer) == pytest.approx(((0.8 - 0.78) + (0.9 - 0.91)) / 2)
+    assert difference(ours, peer, met_by_both=False) == pytest.approx(((0.8 - 0.78) + (0.9 - 0.91)) / 2)
+    # Both are read at 0.1 instead of 0.05, where the peer mixes to 0.78 + 0.13 / 3.
+    assert difference(ours, peer) == pytest.approx(((0.9 - 0.78 - 0.13 / 3) + (0.9 - 0.91)) / 2)
 
 
 def test_a_method_ties_with_itself() -> None:
