@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,8 @@ import pytest
 
 import fairlimits as fl
 from fairlimits.cli import run
+from fairlimits.cli.scenarios import _rows_needed
+from fairlimits.sampling import rows_to_certify
 
 
 @pytest.fixture(scope="module")
@@ -277,6 +281,18 @@ def test_scenarios_print_and_write(csv, tmp_path, capsys):
     content = json.loads(target.read_text(encoding="utf-8"))
     assert len(content["situations"]) == 6
     assert content["tolerances"] == {"DP": 0.1, "EOd": 0.2}
+
+
+def test_rows_needed_are_told_for_each_tolerance():
+    found = SimpleNamespace(tested=1_000)
+    counts = np.array([[100, 100], [300, 500]])
+    words = _rows_needed(found, counts, {"DP": 0.05, "EOd": 0.1, "EA": 0.0, "EOp": 1.0, "PE": math.inf, "IF": 0.1})
+    assert f"{rows_to_certify(0.05, shares=(0.2, 0.8)):,} held-out rows" in words
+    assert f"{rows_to_certify(0.1, shares=(0.1, 0.3)):,} held-out rows" in words
+    assert "EA is exactly 0 cannot be shown" in words
+    assert "EOp" not in words
+    assert "PE" not in words
+    assert _rows_needed(found, np.array([[5, 5], [0, 0]]), {"DP": 0.05}) == ""
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from fairlimits import (
     solve_pointwise,
 )
 from fairlimits.challenge import hull
-from fairlimits.errors import InputError
+from fairlimits.errors import DataError, InputError
 from known_people import known
 
 
@@ -112,6 +112,29 @@ def test_an_ordinary_model_is_placed_below_the_limit() -> None:
     assert "lead of the model" in str(found)
 
 
+@pytest.mark.parametrize("pointwise", [False, True])
+def test_a_gap_beyond_the_frontier_is_compared_with_the_rule_without_tolerances(pointwise: bool) -> None:
+    """A frontier of small tolerances only says nothing of models with large gaps."""
+    _, outcome, dist = learned()
+    test, _ = known(1, 2_000)
+    tight = pointwise_frontier(outcome, ["DP"], [0.0]) if pointwise else frontier(dist, ["DP"], [0.0])
+    free = evaluate(solve_pointwise(outcome, {}) if pointwise else solve(dist, {}), test, resamples=100)
+    model = (np.asarray(test.columns["skill"]) + test.group > 0.5).astype(float)
+    found = challenge(tight, test, model, resamples=100)
+    assert found.gap.value > free.gaps["DP"].value
+    assert found.frontier_accuracy == pytest.approx(free.accuracy.value)
+
+
+def test_no_lead_where_the_gap_is_not_estimable() -> None:
+    _, outcome, _ = learned()
+    test, _ = known(1, 500)
+    one_label = test.take(test.label == 1)
+    found = challenge(pointwise_frontier(outcome, ["EOd"], [0.1]), one_label, np.ones(one_label.n_rows), resamples=100)
+    assert not found.lead.known
+    assert not found.beaten
+    assert "not estimable" in str(found)
+
+
 def test_a_hull_mixes_rules_and_the_constant_one() -> None:
     gaps, accuracy = np.array([0.1, 0.2, 0.15]), np.array([0.8, 0.9, 0.7])
     assert hull(gaps, accuracy, 0.5, 0.0) == pytest.approx(0.5)
@@ -131,6 +154,8 @@ def test_growth_shows_plug_in_and_held_out_side_by_side() -> None:
     assert plug_in[2] > plug_in[0]
     with pytest.raises(InputError, match="at least one"):
         growth(data, {}, cells=())
+    table = growth(data, {"DP": 0.05}, cells=(4,), partitions=("outcome",), estimator=LogisticRegression())
+    assert table["partition"].to_pylist() == ["outcome"] * 2
 
 
 def test_bad_input_gets_a_sentence() -> None:
@@ -157,7 +182,13 @@ def test_bad_input_gets_a_sentence() -> None:
     with pytest.raises(InputError, match="no numbers"):
         challenge(limit, data, ["yes"] * data.n_rows)
     with pytest.raises(InputError, match="no group notion"):
-        challenge(limit, data, np.zeros(data.n_rows), notion="IF")
+        challenge(frontier(dist, ["IF"], [0.0, 0.1]), data, np.zeros(data.n_rows))
+    with pytest.raises(InputError, match="DP and EOd at once"):
+        challenge(frontier(dist, ["DP", "EOd"], [0.0, 0.1]), data, np.zeros(data.n_rows))
+    with pytest.raises(InputError, match="'cells'"):
+        growth(data, {}, partitions=("cells",))  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="at most 2100"):
+        growth(data, {}, cells=(4, 2_500))
     with pytest.raises(InputError, match="no feature"):
         data.take_out("height")
 

@@ -109,10 +109,18 @@ def test_few_rows_are_not_estimable() -> None:
 
 def test_an_interval_holds_its_figure() -> None:
     assert percentile_estimate(0.5, np.array([0.1, 0.2, 0.3]), 0.9).high == 0.5
+    assert percentile_estimate(0.2, np.array([0.1, np.nan, 0.3]), 0.9).high < 0.3
     assert str(Estimate(0.5, 0.25, 0.75)) == "0.5000 (0.2500 to 0.7500)"
 
 
-@pytest.mark.parametrize("confidence", [0, 1, 1.5, -0.1, math.nan])
+def test_a_resample_of_very_few_rows_can_be_without_any() -> None:
+    data = known(5, 100)[0].take(np.arange(3))
+    drawn = resampled(data, np.ones((1, 3)), 200, 0).accuracy()[:, 0]
+    assert np.isnan(drawn).any()
+    assert not math.isnan(percentile_estimate(0.5, drawn, 0.9).low)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 1.5, -0.1, math.nan, "high"])
 def test_confidence_lies_between_0_and_1(confidence: float) -> None:
     with pytest.raises(InputError, match="between 0 and 1"):
         check_confidence(confidence)

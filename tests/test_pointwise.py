@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from functools import cache
 
@@ -111,6 +112,57 @@ def test_too_few_rows_for_a_margin_give_a_constant_rule(notion: str, score: tupl
     assert rule.gaps[notion] == pytest.approx(0, abs=1e-12)
 
 
+def test_a_few_rows_show_nothing_for_certain() -> None:
+    """A single row has no spread of its own, so its rate would seem to be known exactly."""
+    data, _ = known(0, 500)
+    lonely = np.flatnonzero((data.group == 0) & (data.label == 0))
+    found = estimate_outcome(data.take(np.delete(np.arange(500), lonely[1:])), estimator=LogisticRegression())
+    with pytest.warns(MarginWarning, match="cannot show"):
+        rule = solve_pointwise(found, {"PE": 0.3}, confidence=0.95)
+    assert rule.margins["PE"] == 1
+    assert rule.constant is not None
+
+
+@pytest.mark.parametrize("aware", [False, True])
+@pytest.mark.parametrize("confidence", [None, 0.95])
+def test_a_rate_that_no_row_stands_behind_is_left_out(aware: bool, confidence: float | None) -> None:
+    data, _ = known(0, 600)
+    found = estimate_outcome(data.take((data.group == 1) | (data.label == 1)), estimator=LogisticRegression())
+    rule = solve_pointwise(found, {"PE": 0.05}, aware=aware, confidence=confidence)
+    assert rule.accuracy == pytest.approx(rule.bayes_accuracy, abs=1e-3)
+    assert math.isnan(rule.gaps["PE"])
+    assert rule.margins["PE"] == 0
+    assert solve_pointwise(found, {"EOd": 0.05}, aware=aware).gaps["EOd"] <= 0.05 + 1e-3
+    one_group = estimate_outcome(data.take(data.group == 1), estimator=LogisticRegression())
+    alone = solve_pointwise(one_group, {"DP": 0.0}, aware=aware, confidence=confidence)
+    assert alone.accuracy == pytest.approx(alone.bayes_accuracy, abs=1e-3)
+
+
+def test_labels_that_no_rule_can_bring_together_are_said() -> None:
+    """Labels that have nothing to do with q shift rates farther apart than a rule without the group can mend."""
+    data, _ = known(0, 40)
+    q = np.where(data.group == 1, 0.97, 0.03)[:, None, None] * np.ones((1, 2, 2)) / 4
+    q[:, :, 1] = np.random.default_rng(0).uniform(0, 0.5, (40, 2))
+    q /= q.sum(axis=(1, 2), keepdims=True)
+    lost = Outcome(data, q, outcome(rows=500).model, {}, {})
+    with pytest.warns(MarginWarning, match=r"EOd is 0\.\d+ on the labels"):
+        rule = solve_pointwise(lost, {"EOd": 0.0})
+    assert rule.gaps["EOd"] > 0
+
+
+def test_a_tolerance_alone_has_no_price_where_another_is_as_tight() -> None:
+    found = outcome()
+    both = solve_pointwise(found, {"EOp": 0.01, "EOd": 0.01})
+    assert both.shadow_prices["EOp"] == 0
+    one = solve_pointwise(found, {"EOp": 0.01, "EOd": 0.5})
+    assert one.shadow_prices["EOp"] > 0
+
+
+def test_tolerances_without_bound_leave_the_best_rule() -> None:
+    rule = solve_pointwise(outcome(), {"DP": math.inf, "EA": 2.0})
+    assert rule.accuracy == pytest.approx(rule.bayes_accuracy, abs=1e-3)
+
+
 def test_coverage_where_the_law_is_known() -> None:
     """The gap of rules with a margin, on the law itself, stays within the tolerance as often as promised."""
     law, _ = known(100, 20_000)
@@ -135,6 +187,15 @@ def test_bad_input_gets_a_sentence() -> None:
         solve_pointwise(found, {"DP": 0.1}, temperature=0)
     with pytest.raises(InputError, match="confidence"):
         solve_pointwise(found, {"DP": 0.1}, confidence=2)
+    with pytest.raises(InputError, match="confidence"):
+        solve_pointwise(found, {}, confidence=2)
+    with pytest.raises(InputError, match="confidence"):
+        pointwise_frontier(found, ["DP"], [0.1], confidence=2)
+    with pytest.raises(InputError, match="give a dict"):
+        solve_pointwise(found, None)  # type: ignore[arg-type]
+    others, _ = known(0, 60, groups=3)
+    with pytest.raises(InputError, match="groups f, m, x"):
+        solve_pointwise(found, {"DP": 0.1}, aware=True).scores(others)
     with pytest.raises(InputError, match="at least 0"):
         solve_pointwise(found, {"DP": -0.1})
     with pytest.raises(InputError, match="No notion"):

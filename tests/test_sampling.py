@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
-from fairlimits.sampling import cells_supported, samples_needed, share_errors
+from fairlimits.sampling import cells_supported, rows_to_certify, samples_needed, share_errors
 
 
 def test_the_four_numbers_of_the_paper() -> None:
@@ -26,6 +26,23 @@ def test_the_formula() -> None:
     # M = -N / (2 Delta^2) ln((1 - delta) / 8) for two groups, and 4G in place of 8.
     assert samples_needed(10, confidence=0.9, error=0.1) == math.ceil(-10 / 0.02 * math.log(0.1 / 8))
     assert samples_needed(10, confidence=0.9, error=0.1, groups=5) == math.ceil(-10 / 0.02 * math.log(0.1 / 20))
+
+
+@pytest.mark.parametrize("true_gap", [0.0, 0.02, 0.04])
+def test_rows_certify_a_gap_as_often_as_promised(true_gap: float) -> None:
+    """The whole interval has to lie within the gap, also its other end, which matters most for a true gap of 0."""
+    rows = rows_to_certify(0.05, shares=(0.2, 0.6), rate=0.3, true_gap=true_gap, confidence=0.9, power=0.7)
+    error = math.sqrt(0.3 * 0.7 * (1 / (0.2 * rows) + 1 / (0.6 * rows)))
+    found = np.random.default_rng(0).normal(true_gap, error, 200_000)
+    assert (np.abs(found) + 1.6449 * error <= 0.05).mean() == pytest.approx(0.7, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"gap": 0}, {"gap": "small"}, {"power": 1}, {"true_gap": 0.05}, {"true_gap": None}, {"shares": (0.5,)}]
+)
+def test_what_no_rows_can_certify_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        rows_to_certify(**{"gap": 0.05, **wrong})
 
 
 options = st.fixed_dictionaries(

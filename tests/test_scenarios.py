@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fairlimits import BeatenWarning, Scenarios, scenarios
-from fairlimits.errors import InputError
+from fairlimits.errors import DataError, InputError
 from known_people import people, read
 
 
@@ -32,10 +32,14 @@ def test_six_lines_and_four_costs() -> None:
     ]
     assert found.learned == 2_800
     assert found.tested == 1_200
+    assert 0 < found.calibration_error < 0.05
     assert found.to_frame().num_rows == 6
     assert found.costs_to_frame().num_rows == 4
     words = found.in_words()
     assert "best rule we found" in words
+    # A tolerance holds on the rows learned from: what it came to on others is said.
+    assert f"EOd {found.find(aware=True).evaluation.gaps['EOd']}" in words
+    assert f"EOd {found.find(aware=False).evaluation.gaps['EOd']}" in words
     assert "a rule that we could not find may do better" in words
 
 
@@ -80,5 +84,15 @@ def test_bad_input_gets_a_sentence() -> None:
         scenarios(data, {"DP": 0.1}, correlation=3)
     with pytest.raises(InputError, match="no feature 'decided'"):
         scenarios(data, {"DP": 0.1}, prediction="decided")
+    with pytest.raises(InputError, match="was read as a category"):
+        scenarios(data, {"DP": 0.1}, prediction="area")
+    with pytest.raises(InputError, match="outside 0 to 1"):
+        scenarios(data, {"DP": 0.1}, prediction="skill")
+    table, _ = people(0, 300)
+    decided = read(table.append_column("decided", pa.array(np.ones(300))))
+    with pytest.raises(InputError, match="in a group notion"):
+        scenarios(decided, {"IF": 0.1}, prediction="decided")
+    with pytest.raises(DataError, match="at most 210 cells"):
+        scenarios(data, {"DP": 0.1})
     with pytest.raises(InputError, match="resamples"):
         scenarios(data, {"DP": 0.1}, resamples=np.int64(1))  # type: ignore[arg-type]

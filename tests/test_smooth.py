@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from fairlimits import CellDistribution, solve
 from fairlimits._smooth import Points, solve_smoothed
 from fairlimits.criteria import NOTIONS
-from fairlimits.pointwise import _limits, _points
+from fairlimits.pointwise.problem import points_of
+from fairlimits.pointwise.rule import limits_of
 
 TEMPERATURE = 0.005
 
@@ -24,12 +25,12 @@ def program(
     rates = tuple(dict.fromkeys(rate for name in notions for rate in NOTIONS[name].rates))
     share = np.full(n, 1 / n)
     base = np.stack([share @ q[:, :, list(rate.given)].sum(axis=2) for rate in rates])
-    return _points(q, share, rates, base, aware), q, float(share @ q[:, :, 0].sum(axis=1))
+    return points_of(q, share, rates, base, aware), q, float(share @ q[:, :, 0].sum(axis=1))
 
 
 def limits(notions: tuple[str, ...], eps: float) -> np.ndarray:
     rates = tuple(dict.fromkeys(rate for name in notions for rate in NOTIONS[name].rates))
-    return _limits(rates, dict.fromkeys(notions, eps))
+    return limits_of(rates, dict.fromkeys(notions, eps))
 
 
 @given(
@@ -77,3 +78,9 @@ def test_names_of_groups_do_not_matter() -> None:
     first = solve_smoothed(points, limits(("EOd",), 0.01), TEMPERATURE)
     second = solve_smoothed(turned, limits(("EOd",), 0.01), TEMPERATURE)
     assert second.scores == pytest.approx(first.scores, abs=1e-4)
+
+
+@pytest.mark.parametrize(("seed", "n", "groups"), [(2, 2, 5), (52, 3, 5), (58, 3, 3), (127, 3, 5)])
+def test_optima_that_one_start_of_the_minimiser_misses(seed: int, n: int, groups: int) -> None:
+    points, _, _ = program(seed, ("EOd",), True, groups, n)
+    assert abs(solve_smoothed(points, limits(("EOd",), 0.0), TEMPERATURE).gap) <= 1e-6

@@ -35,7 +35,8 @@ _ZERO = 1e-8
 
 _NEWTON_STEPS = 20
 
-_ATTEMPTS = 4
+# Starts of the minimiser, each from where the one before ended.
+_ATTEMPTS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,7 @@ def solve_smoothed(points: Points, limits: Floats, temperature: float, start: Fl
     for _ in range(_ATTEMPTS):
         if _holds(found, excess):
             return found
-        # The minimiser forgets its picture of the curvature when it starts anew: where that was poor, it helps.
+        # Started anew, the minimiser forgets what it believed of the curvature, which can have been wrong.
         at = _polish(points, limits, temperature, _minimise(points, limits, temperature, at, free))
         found, excess = _checked(points, limits, temperature, at, free)
     if not _holds(found, excess):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlimits.arrays import Floats
-from fairlimits.criteria import NOTIONS, check_names
+from fairlimits.criteria import NOTIONS
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
 from fairlimits.evaluate import ManyRules, check_resamples, row_scores
+from fairlimits.frontier import Frontier
 from fairlimits.judge import (
     NOT_ESTIMABLE,
     RESAMPLES,
@@ -25,6 +26,8 @@ from fairlimits.judge import (
     row_counts,
     tally,
 )
+from fairlimits.pointwise import PointwiseRule
+from fairlimits.solve import Rule, solve
 
 
 class BeatenWarning(UserWarning):
@@ -44,7 +47,8 @@ class Challenge:
     gap : Estimate
         The model's gap.
     frontier_accuracy : float
-        Held-out accuracy of the best mixture of the frontier's rules whose gap on these rows is at most the model's.
+        Held-out accuracy of the best mixture of the frontier's rules, the rule without tolerances, and a constant
+        one, whose gap on these rows is at most the model's.
     lead : Estimate
         The model's accuracy less that, from paired resamples.
     """
@@ -83,7 +87,6 @@ def challenge(
     rows: Dataset,
     predictions: ArrayLike,
     *,
-    notion: str | None = None,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -93,13 +96,12 @@ def challenge(
     Parameters
     ----------
     frontier : Frontier or PointwiseFrontier
-        The estimated limit, over a range of tolerances.
+        The estimated limit, over a range of tolerances on one group notion; an aware one, unless the model does not
+        see the group.
     rows : Dataset
         Rows that took no part in frontier or model.
     predictions : array-like of shape (n,)
         The model's decisions, 0 or 1, or its probability of deciding 1.
-    notion : str, optional
-        The notion whose gap both are compared at; by default the frontier's first.
     confidence, resamples, random_state
         See `evaluate`.
 
@@ -108,19 +110,26 @@ def challenge(
     BeatenWarning
         If the model is better than the frontier beyond what chance explains.
     """
-    name = next(iter(frontier.grid)) if notion is None else check_names([notion])[0]
+    name, *others = frontier.grid
+    if others:
+        raise InputError(
+            f"The frontier holds {name} and {' and '.join(others)} at once, and a model that meets one of them would "
+            "seem to beat it; give a frontier of one notion."
+        )
     if name not in NOTIONS:
         raise InputError(f"{name} is no group notion, so a model's decisions have no gap in it; choose another.")
     check_confidence(confidence)
     check_resamples(resamples)
-    scores = np.vstack([check_predictions(predictions, rows.n_rows), row_scores(frontier, rows)])
+    model = check_predictions(predictions, rows.n_rows)
+    scores = np.vstack([model, row_scores(frontier, rows), row_scores(_unconstrained(frontier), rows)])
     found, drawn = tally(rows, scores), resampled(rows, scores, resamples, random_state)
     gap = gap_estimates(found, drawn, row_counts(rows), confidence)[0][name]
     accuracy = percentile_estimate(float(found.accuracy()[0]), drawn.accuracy()[:, 0], confidence)
-    leads = np.array([_lead(found, name)[0]] + [_lead(_one(drawn, b), name)[0] for b in range(resamples)])
-    best = _lead(found, name)[1]
-    known = leads[1:][~np.isnan(leads[1:])]
-    lead = percentile_estimate(float(leads[0]), known, confidence) if gap.known and known.size else NOT_ESTIMABLE
+    best, lead = np.nan, NOT_ESTIMABLE
+    if gap.known:
+        value, best = _lead(found, name)
+        again = np.array([_lead(_one(drawn, b), name)[0] for b in range(resamples)])
+        lead = percentile_estimate(value, again, confidence)
     result = Challenge(name, accuracy, gap, best, lead)
     if result.beaten:
         warnings.warn(str(result), BeatenWarning, stacklevel=2)
@@ -161,6 +170,14 @@ def hull(gaps: Floats, accuracy: Floats, constant: float, at: float) -> float:
 def _above(left: tuple[float, float], middle: tuple[float, float], right: tuple[float, float]) -> bool:
     """Whether the line from left to right passes above, or through, the middle."""
     return (middle[1] - left[1]) * (right[0] - left[0]) <= (right[1] - left[1]) * (middle[0] - left[0])
+
+
+def _unconstrained(frontier: ManyRules) -> Rule | PointwiseRule:
+    """The frontier's rule without tolerances: a model's gap can be larger than any that the frontier goes up to."""
+    if isinstance(frontier, Frontier):
+        return solve(frontier.distribution, {}, aware=frontier.aware)
+    first = frontier.rules[0]
+    return replace(first, multipliers=np.zeros(first.multipliers.shape), constant=None)
 
 
 def _lead(found: Tally, name: str) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from fairlimits.data import Dataset, Encoding
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
 from fairlimits.generate import Generator, check_size, make_generator
+from fairlimits.judge import row_counts
 from fairlimits.outcome import Outcome, OutcomeCells, Space, estimate_outcome
 from fairlimits.places import FEATURES
 from fairlimits.quantize import DEFAULT_RELATIVE_ERROR, Codebook, assign, check_enough_rows, fit_codebook
@@ -93,8 +94,7 @@ def discretize(
     SamplingWarning
         If `n_samples` is less than `samples_needed` for the number of cells.
     """
-    if partition not in ("features", "outcome", "blend"):
-        raise InputError(f"The partition is {partition!r}; the known ones are 'features', 'outcome' and 'blend'.")
+    check_partitions([partition])
     tell = progress or _silent
     if partition != FEATURES:
         if generator not in (None, DEFAULT_GENERATOR):
@@ -108,7 +108,7 @@ def discretize(
     if generator is not None:
         recipe = make_generator(generator)
         # Generated rows make no more people of those there are.
-        check_enough_rows(data.n_rows if data.weight is None else int((data.weight > 0).sum()), cells)
+        check_enough_rows(int(row_counts(data).sum()), cells)
         _check_samples(n_samples, cells, len(data.groups))
         made_by, drawn = recipe.name, n_samples
         share = 0.4
@@ -140,6 +140,13 @@ def discretize(
     )
 
 
+def check_partitions(partitions: Sequence[str]) -> None:
+    """Refuse partitions that are not known."""
+    for partition in partitions:
+        if partition not in ("features", "outcome", "blend"):
+            raise InputError(f"The partition is {partition!r}; the known ones are 'features', 'outcome' and 'blend'.")
+
+
 def _by_outcome(
     data: Dataset,
     cells: int,
@@ -152,6 +159,8 @@ def _by_outcome(
     """Cut an estimate of q, alone or with the features, into cells whose masses are sums of q."""
     if outcome is not None and outcome.data is not data:
         raise InputError("The outcome was estimated on other rows; give the Dataset that it was made from.")
+    # Said before the estimate is made, which takes a while.
+    check_enough_rows(int(row_counts(data).sum()), cells)
     known = outcome
     if known is None:
         known = estimate_outcome(data, random_state=random_state, progress=lambda done, words: tell(0.9 * done, words))

@@ -8,10 +8,12 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from fairlimits.data import Dataset
-from fairlimits.discretize import Partition, discretize
+from fairlimits.discretize import Partition, check_partitions, discretize
 from fairlimits.errors import InputError
 from fairlimits.evaluate import evaluate
+from fairlimits.judge import row_counts
 from fairlimits.outcome import estimate_outcome
+from fairlimits.quantize import check_enough_rows
 from fairlimits.solve import check_tolerances, solve
 
 Progress: TypeAlias = Callable[[float, str], None]
@@ -26,6 +28,7 @@ def growth(
     cells: Sequence[int] = CELLS,
     partitions: Sequence[Partition] = ("features", "outcome"),
     test_size: float = 0.3,
+    estimator: Any = None,
     confidence: float = 0.95,
     random_state: int = 0,
     progress: Progress | None = None,
@@ -44,7 +47,7 @@ def growth(
         Numbers of cells.
     partitions : sequence of {"features", "outcome", "blend"}
         What the cells cut; see `discretize`.
-    test_size, confidence, random_state
+    test_size, estimator, confidence, random_state
         See `scenarios`.
     progress : callable, optional
         Called with the fraction done and a few words.
@@ -58,10 +61,14 @@ def growth(
     asked = check_tolerances(tolerances)
     if not cells or not partitions:
         raise InputError("No number of cells, or no partition, was given; give at least one of each.")
+    check_partitions(partitions)
     learn, test = data.split(test_size, random_state)
+    check_enough_rows(int(row_counts(learn).sum()), max(cells))
     outcome = None
     if any(partition != "features" for partition in partitions):
-        outcome = estimate_outcome(learn, random_state=random_state)
+        if progress is not None:
+            progress(0.0, "learning P(A, Y | x)")
+        outcome = estimate_outcome(learn, estimator=estimator, random_state=random_state)
     records: list[dict[str, Any]] = []
     for p, partition in enumerate(partitions):
         for number, count in enumerate(cells):

@@ -11,7 +11,6 @@ than two groups) gets intervals that hold for all of them at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -72,9 +71,11 @@ class Tally:
     decided: Floats
 
     def accuracy(self) -> Floats:
-        """Share of people who are decided as their label says, of shape (..., points)."""
+        """Share of people who are decided as their label says, of shape (..., points); NaN without any."""
         right = self.decided[..., 1] + self.mass[..., None, :, 0] - self.decided[..., 0]
-        return np.asarray(right.sum(axis=-1) / self.mass.sum(axis=(-1, -2))[..., None])
+        # A resample of very few rows can be without any.
+        with np.errstate(invalid="ignore"):
+            return np.asarray(right.sum(axis=-1) / self.mass.sum(axis=(-1, -2))[..., None])
 
     def rate(self, rate: Rate) -> Floats:
         """A rate in each group, of shape (..., points, G); NaN for a group without mass in the condition."""
@@ -122,9 +123,9 @@ def row_counts(data: Dataset) -> Ints:
 
 
 def percentile_estimate(value: float, drawn: Floats, confidence: float) -> Estimate:
-    """Figure with the interval that holds the middle of its resampled values."""
+    """Figure with the interval that holds the middle of its resampled values; NaN among them says nothing."""
     tail = (1 - confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail])
+    low, high = np.quantile(drawn[~np.isnan(drawn)], [tail, 1 - tail])
     # The interval holds the figure itself, also where resampling is biased.
     return Estimate(value, min(float(low), value), max(float(high), value))
 
@@ -200,7 +201,7 @@ def standard_errors(data: Dataset, scores: Floats, rates: tuple[Rate, ...]) -> F
 
 def check_confidence(confidence: float) -> float:
     """Return the confidence if it lies between 0 and 1."""
-    if not 0 < confidence < 1:
+    if not (isinstance(confidence, int | float | np.number) and 0 < confidence < 1):
         raise InputError(f"The confidence is {confidence!r}; it must lie between 0 and 1, such as 0.95.")
     return float(confidence)
 
@@ -212,12 +213,6 @@ def check_like(data: Dataset, groups: tuple[str, ...]) -> None:
             f"The rows have the groups {', '.join(data.groups)} and the rule was made for {', '.join(groups)}; "
             "read the rows with Dataset.read_like and the schema of the first table."
         )
-
-
-def largest(gaps: Mapping[str, Estimate], names: tuple[str, ...]) -> float:
-    """Largest of some gaps; NaN if none is known."""
-    known = [gaps[name].value for name in names if gaps[name].known]
-    return max(known, default=math.nan)
 
 
 def _strata(data: Dataset) -> Ints:

@@ -17,6 +17,7 @@ from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 from fairlimits.arrays import Floats
@@ -98,9 +99,13 @@ def rows_to_certify(
     r"""Rows needed to show that a gap between two groups is at most `gap`.
 
     A rate of n rows has a standard error of :math:`\sqrt{r(1-r)/n}`, so the difference between groups with shares
-    :math:`p_g` of n rows has one of :math:`\sqrt{r(1-r) \sum_g 1/(p_g n)}`. The upper end of its two-sided interval
-    falls below `gap`, with probability `power`, if the distance from `true_gap` to `gap` is that error times the sum of
-    both normal quantiles.
+    :math:`p_g` of n rows has one of :math:`\sigma = \sqrt{r(1-r) \sum_g 1/(p_g n)}`. Its two-sided interval, of z
+    errors to each side, has to lie within -gap and gap. If the difference is really d (`true_gap`), that happens with
+    probability
+
+    .. math:: \Phi\left(\frac{gap - d}{\sigma} - z\right) + \Phi\left(\frac{gap + d}{\sigma} - z\right) - 1 ,
+
+    and n is the smallest for which this is at least `power`.
 
     Parameters
     ----------
@@ -121,16 +126,25 @@ def rows_to_certify(
     Examples
     --------
     >>> rows_to_certify(0.05)
-    3140
+    4203
     >>> rows_to_certify(0.05, shares=(0.05, 0.2))
-    19623
+    26269
     """
     for what, value in (("gap", gap), ("confidence", confidence), ("power", power), ("rate", rate)):
-        if not 0 < value < 1:
+        if not (_is_number(value) and 0 < value < 1):
             raise InputError(f"The {what} is {value!r}; it must lie strictly between 0 and 1.")
-    if not 0 <= true_gap < gap:
+    if not (_is_number(true_gap) and 0 <= true_gap < gap):
         raise InputError(f"The true gap is {true_gap!r}; only one below {gap:g} can be shown to be, so give less.")
     if len(shares) != 2 or min(shares) <= 0 or sum(shares) > 1 + 1e-9:
         raise InputError(f"The shares are {shares!r}; give two of more than 0 that sum to 1 at most.")
-    reach = float(norm.ppf((1 + confidence) / 2) + norm.ppf(power))
-    return math.ceil((reach / (gap - true_gap)) ** 2 * rate * (1 - rate) * sum(1 / share for share in shares))
+    z = float(norm.ppf((1 + confidence) / 2))
+
+    def short(precision: float) -> float:
+        """What is missing to the power where 1 / sigma is `precision`."""
+        ends = norm.cdf((gap - true_gap) * precision - z) + norm.cdf((gap + true_gap) * precision - z)
+        return power + 1 - float(ends)
+
+    # Both ends together miss by chance at most twice as often as the nearer one alone.
+    most = (z + float(norm.ppf((1 + power) / 2))) / (gap - true_gap)
+    precision = float(brentq(short, 0, most * (1 + 1e-9), xtol=1e-12 * most))
+    return math.ceil(precision**2 * rate * (1 - rate) * sum(1 / share for share in shares))

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from fairlimits.arrays import Floats
-from fairlimits.challenge import Challenge, challenge
+from fairlimits.challenge import Challenge, challenge, check_predictions
 from fairlimits.criteria import INDIVIDUAL
 from fairlimits.data import Dataset
 from fairlimits.decorrelate import Plan, decorrelate
@@ -23,9 +23,10 @@ from fairlimits.discretize import discretize
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
 from fairlimits.evaluate import Evaluation, check_resamples, evaluate_scores, row_scores
-from fairlimits.judge import RESAMPLES, Estimate, check_confidence, percentile_estimate, resampled, tally
+from fairlimits.judge import RESAMPLES, Estimate, check_confidence, percentile_estimate, resampled, row_counts, tally
 from fairlimits.outcome import Outcome, estimate_outcome
 from fairlimits.pointwise import PointwiseRule, pointwise_frontier, solve_pointwise
+from fairlimits.quantize import check_enough_rows
 from fairlimits.solve import Rule, check_tolerances, solve
 
 Progress: TypeAlias = Callable[[float, str], None]
@@ -105,6 +106,8 @@ class Scenarios:
         What hiding the group costs, and what decorrelating costs.
     learned, tested : int
         Rows that the rules were made from, and rows that they were evaluated on.
+    calibration_error : float
+        How far the estimates of P(A, Y | x) are from what came true, out of fold, on average over bins.
     challenges : tuple of Challenge
         A given model against the estimated limit, at its gap in each group notion that was asked for.
     """
@@ -115,6 +118,7 @@ class Scenarios:
     costs: tuple[Cost, ...]
     learned: int
     tested: int
+    calibration_error: float
     challenges: tuple[Challenge, ...] = ()
 
     def to_frame(self) -> pa.Table:
@@ -157,6 +161,10 @@ class Scenarios:
             f"seen (interval {best.low:.1%} to {best.high:.1%}); one that does not see it reaches "
             f"{hidden.evaluation.accuracy.value:.1%}."
         ]
+        for own, which in ((seen, "sees the group"), (hidden, "does not")):
+            gaps = [f"{name} {own.evaluation.gaps[name]}" for name in self.tolerances if name != INDIVIDUAL]
+            if gaps:
+                lines.append(f"Gaps on those rows of the one that {which}: {', '.join(gaps)}.")
         lines += [f"{cost.name}: {_in_points(cost.held_out)}." for cost in self.costs]
         lines.append("These are estimated limits: a rule that we could not find may do better.")
         return " ".join(lines)
@@ -202,7 +210,8 @@ def scenarios(
         What to learn with; see `estimate_outcome`.
     prediction : str, optional
         A numeric column that holds a model's decisions, 0 or 1, or its probabilities of deciding 1. It is no feature;
-        the model is compared with the estimated limit. It must not have learned from these rows.
+        the model is compared with the estimated limit, at its gap in each group notion among the tolerances. It must
+        not have learned from these rows.
     confidence, resamples, random_state
         See `evaluate`.
     progress : callable, optional
@@ -222,8 +231,10 @@ def scenarios(
     learn, test = data.split(test_size, random_state)
     decisions = None
     if prediction is not None:
+        _check_prediction(data, prediction, asked)
         learn, _ = learn.take_out(prediction)
         test, decisions = test.take_out(prediction)
+    check_enough_rows(int(row_counts(learn).sum()), cells)
     outcome = estimate_outcome(
         learn, estimator=estimator, random_state=random_state, progress=lambda done, words: tell(0.8 * done, words)
     )
@@ -255,7 +266,22 @@ def scenarios(
         for name in (own for own in asked if own != INDIVIDUAL):
             limit = pointwise_frontier(outcome, [name], _CHALLENGED_AT, aware=True)
             challenges.append(challenge(limit, test, decisions, **options))
-    return Scenarios(asked, correlation, situations, costs, learn.n_rows, test.n_rows, tuple(challenges))
+    return Scenarios(
+        asked, correlation, situations, costs, learn.n_rows, test.n_rows, outcome.calibration_error(), tuple(challenges)
+    )
+
+
+def _check_prediction(data: Dataset, prediction: str, asked: Mapping[str, float]) -> None:
+    """Refuse a model that cannot be compared, before anything is learned."""
+    _, values = data.take_out(prediction)
+    if any(own.name == prediction and own.kind != "numeric" for own in data.schema.features):
+        raise InputError(
+            f"The prediction {prediction!r} was read as a category; read it as a number, 0 or 1 or a probability, "
+            "with numeric=."
+        )
+    check_predictions(values, data.n_rows)
+    if not set(asked) - {INDIVIDUAL}:
+        raise InputError("A model is compared at its gap in a group notion; give a tolerance for one, such as DP.")
 
 
 def _best(

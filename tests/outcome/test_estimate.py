@@ -6,7 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_info
 
 from fairlimits import estimate_outcome
 from fairlimits.data import Dataset
@@ -87,6 +89,20 @@ def test_one_label_only() -> None:
     assert found.q[:, :, 1].sum(axis=1) == pytest.approx(1)
 
 
+def test_hardly_any_row_counts() -> None:
+    data, _ = known(0, 100)
+    weight = np.zeros(100)
+    weight[0] = 1
+    found = estimate_outcome(Dataset(data.schema, data.columns, data.group, data.label, weight), estimator=LOGISTIC)
+    assert found.q.sum(axis=(1, 2)) == pytest.approx(1)
+
+
+def test_the_number_of_threads_is_as_before() -> None:
+    before = [(own["filepath"], own["num_threads"]) for own in threadpool_info()]
+    estimate_outcome(known(0, 100)[0], estimator=LOGISTIC, n_jobs=4)
+    assert [(own["filepath"], own["num_threads"]) for own in threadpool_info()] == before
+
+
 def test_calibration_is_a_table_of_bins() -> None:
     data, _ = known(0, 1_000)
     table = estimate_outcome(data, estimator=LOGISTIC).calibration(5)
@@ -101,6 +117,12 @@ def test_bad_input_gets_a_sentence() -> None:
         estimate_outcome(data, estimator=object())
     with pytest.raises(InputError, match="has no"):
         estimate_outcome(data, estimator="boosting")
+    with pytest.raises(InputError, match="give an instance"):
+        estimate_outcome(data, estimator=LogisticRegression)
+    with pytest.raises(InputError, match="takes no weights"):
+        estimate_outcome(data, estimator=KNeighborsClassifier())
+    with pytest.raises(InputError, match="jobs is -1"):
+        estimate_outcome(data, estimator=LOGISTIC, n_jobs=-1)
     with pytest.raises(InputError, match="folds is 1"):
         estimate_outcome(data, folds=1)
     with pytest.raises(DataError, match="too few for 5 folds"):

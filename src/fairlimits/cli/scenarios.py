@@ -10,10 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
+from fairlimits.arrays import Ints
 from fairlimits.challenge import BeatenWarning
 from fairlimits.cli import options
 from fairlimits.cli.show import check_suffix, print_table, progress_bar, say, write_csv, write_json
+from fairlimits.criteria import NOTIONS
 from fairlimits.judge import Estimate
+from fairlimits.pointwise import MarginWarning
 from fairlimits.sampling import rows_to_certify
 from fairlimits.scenarios import Scenarios
 from fairlimits.scenarios import scenarios as compare
@@ -63,11 +66,14 @@ def scenarios(
     """
     check_suffix(output, (".csv", ".json"))
     tolerances = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
-    numbers = [*(numeric or []), *([] if prediction is None else [prediction])]
+    numbers = list(numeric or [])
+    if prediction is not None and prediction not in numbers:
+        numbers.append(prediction)
     dataset = options.open_data(data, label, positive, sensitive, weight, numbers, categorical, drop, missing_sensitive)
-    with progress_bar("Scenarios") as tell, warnings.catch_warnings():
+    with progress_bar("Scenarios") as tell, warnings.catch_warnings(record=True) as caught:
         # What it says is printed below, with all other findings.
         warnings.simplefilter("ignore", BeatenWarning)
+        warnings.simplefilter("always", MarginWarning)
         found = compare(
             dataset,
             tolerances,
@@ -80,7 +86,10 @@ def scenarios(
             progress=tell,
         )
     _print(found, tolerances)
-    say(_rows_needed(found, dataset.counts().sum(axis=1).tolist(), tolerances))
+    for note in dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, MarginWarning)):
+        say(f"Note: {note}")
+    if needed := _rows_needed(found, dataset.counts(), tolerances):
+        say(needed)
     if output is not None:
         if output.suffix.lower() == ".csv":
             write_csv(output, found.to_frame())
@@ -107,6 +116,7 @@ def _print(found: Scenarios, tolerances: Mapping[str, float]) -> None:
     )
     say()
     say(found.in_words())
+    say(f"The estimate of P(A, Y | x) is off by {found.calibration_error:.4f} on average, out of fold (calibration).")
     for challenge in found.challenges:
         say(str(challenge))
 
@@ -117,17 +127,24 @@ def _short(estimate: Estimate, sign: str = "") -> str:
     return f"{estimate.value:{sign}.4f} ({estimate.low:{sign}.4f} to {estimate.high:{sign}.4f})"
 
 
-def _rows_needed(found: Scenarios, rows: list[int], tolerances: Mapping[str, float]) -> str:
-    """Say how many rows it takes to certify the tightest tolerance of selection rates between the smallest groups."""
-    asked = [value for name, value in tolerances.items() if name != "IF" and value > 0]
-    if not asked or len(rows) < 2:
-        return "A gap of exactly 0 cannot be certified by any number of rows."
-    smallest = sorted(row / sum(rows) for row in rows)[:2]
-    needed = rows_to_certify(min(asked), shares=smallest)
-    return (
-        f"To show that a gap of selection rates is at most {min(asked):g}, if it is 0, takes about {needed:,} held-out "
-        f"rows in the worst case; there are {found.tested:,}."
-    )
+def _rows_needed(found: Scenarios, counts: Ints, tolerances: Mapping[str, float]) -> str:
+    """Say for each tolerance how many rows it takes to certify it between the two groups with the fewest rows."""
+    words = []
+    for name in (own for own in tolerances if own != "IF" and tolerances[own] < 1):
+        if tolerances[name] == 0:
+            words.append(f"That a gap in {name} is exactly 0 cannot be shown by any number of rows.")
+            continue
+        needed = []
+        for rate in NOTIONS[name].rates:
+            shares = sorted(rows / counts.sum() for rows in counts[:, list(rate.given)].sum(axis=1).tolist() if rows)
+            if len(shares) > 1:
+                needed.append(rows_to_certify(tolerances[name], shares=shares[:2]))
+        if needed:
+            words.append(
+                f"To show that a gap in {name} between the two smallest groups is at most {tolerances[name]:g}, if it "
+                f"is 0, takes about {max(needed):,} held-out rows in the worst case; there are {found.tested:,}."
+            )
+    return " ".join(words)
 
 
 def _record(found: Scenarios, made: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,6 +159,7 @@ def _record(found: Scenarios, made: Mapping[str, Any]) -> dict[str, Any]:
         "rows": {"learned": found.learned, "held out": found.tested},
         "situations": clean(found.to_frame().to_pylist()),
         "costs": clean(found.costs_to_frame().to_pylist()),
+        "calibration error": found.calibration_error,
         "in words": found.in_words(),
         "model": [str(challenge) for challenge in found.challenges],
     }

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from threadpoolctl import threadpool_limits
 
 from fairlimits.arrays import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, read_features
@@ -61,7 +62,7 @@ class OutcomeModel:
             _check_like(self.schema, rows.schema)
             return self.predict_columns(rows.columns, rows.n_rows)
         columns = read_features(self.schema, rows, unseen="missing")
-        return self.predict_columns(columns, len(next(iter(columns.values()))) if columns else len(rows))
+        return self.predict_columns(columns, len(next(iter(columns.values()))))
 
     def predict_columns(self, columns: Columns, n_rows: int) -> Floats:
         """Estimate q for features coded as in `Dataset.columns`."""
@@ -195,6 +196,8 @@ def estimate_outcome(
     """
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
         raise InputError(f"The number of folds is {folds!r}; give a whole number of at least 2.")
+    if n_jobs is not None and n_jobs < 1:
+        raise InputError(f"The number of jobs is {n_jobs!r}; give at least 1, or leave it out.")
     if data.n_rows < folds:
         raise DataError(f"The table has {data.n_rows} rows, too few for {folds} folds; give more rows.")
     tell = progress or _silent
@@ -205,7 +208,8 @@ def estimate_outcome(
     fold = _folds(data, folds, random_state)
     jobs = list(_jobs(data, weight, learners, fold, folds, random_state))
     fitted: dict[tuple[str, int, int], tuple[Chances, Floats]] = {}
-    with ThreadPoolExecutor(n_jobs or os.cpu_count()) as pool:
+    # Fits limit their threads too; side by side, the last one would give back the limit of another, not the user's own.
+    with threadpool_limits(limits=1), ThreadPoolExecutor(n_jobs or os.cpu_count()) as pool:
         waiting = [pool.submit(job) for job in jobs]
         try:
             for done, future in enumerate(as_completed(waiting), 1):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -142,7 +143,8 @@ class Learner:
         counted = weight > 0
         present = np.unique(target[counted])
         if len(present) < 2:
-            return Chances(self.view, None, present, classes)
+            # Where no row counts, nothing is known of the classes.
+            return Chances(self.view, None, present if len(present) else np.arange(classes), classes)
         matrix = self.view(columns, len(target), given)[counted]
         model = self.make(given, random_state)
         # Threads of one fit wait for each other at every step; fits run side by side instead.
@@ -160,7 +162,7 @@ class Chances:
     view : View
         How it sees rows.
     model : classifier or None
-        None if only one class was there to be learned.
+        None if there was no more than one class to be learned: then those present are equally likely.
     present : ndarray of int
         The classes that were.
     classes : int
@@ -176,7 +178,7 @@ class Chances:
         """Chance of each class in each row, of shape (n_rows, classes), if what is given has a value out of `size`."""
         chances = np.zeros((rows.n_rows, self.classes))
         if self.model is None:
-            chances[:, self.present] = 1
+            chances[:, self.present] = 1 / len(self.present)
         elif rows.n_rows:
             with threadpool_limits(limits=1):
                 chances[:, self.present] = self.model.predict_proba(rows.seen_by(self.view, value, size))
@@ -213,12 +215,18 @@ def default_learners(schema: Schema, encoding: Encoding) -> tuple[Learner, ...]:
 
 def own_learner(estimator: Any, encoding: Encoding) -> Learner:
     """Wrap a user's scikit-learn classifier; it sees numbers scaled and a column for each category."""
+    if isinstance(estimator, type):
+        raise InputError(f"The estimator is the class {estimator.__name__}; give an instance, {estimator.__name__}().")
     for needed in ("fit", "predict_proba", "get_params"):
         if not hasattr(estimator, needed):
             raise InputError(
                 f"The estimator {estimator!r} has no {needed}; give a scikit-learn classifier with probabilities, "
                 "such as LogisticRegression()."
             )
+
+    parameters = signature(estimator.fit).parameters
+    if "sample_weight" not in parameters and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        raise InputError(f"The estimator {estimator!r} takes no weights; give one whose fit has sample_weight.")
 
     def make(given: Given | None, random_state: int) -> Any:
         model = clone(estimator)
