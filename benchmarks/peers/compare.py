@@ -178,10 +178,17 @@ class Seconds:
         Estimates, made once for all criteria and tolerances; NaN if that was not noted.
     frontier : float
         All tolerances of one criterion, given the estimates.
+    one : float
+        One tolerance.
     """
 
     estimates: float
     frontier: float
+    one: float
+
+    def whole(self, tolerances: int) -> float:
+        """Seconds of estimates and a frontier of so many tolerances."""
+        return self.estimates + tolerances * self.one
 
 
 def frontier_seconds(records: Iterable[Record]) -> dict[Place, Seconds]:
@@ -194,6 +201,7 @@ def frontier_seconds(records: Iterable[Record]) -> dict[Place, Seconds]:
         place: Seconds(
             float(np.mean([rows[0].get("base_seconds", 0.0) for rows in by_seed.values()])),
             float(np.mean([sum(row["fit_seconds"] for row in rows) for rows in by_seed.values()])),
+            float(np.mean([row["fit_seconds"] for rows in by_seed.values() for row in rows])),
         )
         for place, by_seed in runs.items()
     }
