@@ -92,7 +92,7 @@ def speed(cells: int = 256, settings: Sequence[Multipliers] = SETTINGS) -> list[
     for name in ("DP+EA", "EA+EOd+IF"):
         for aware in (False, True):
             rule = fl.solve(dist, ASKED[name], aware=aware)
-            exact, best = timed(partial(decorrelate, dist, rule, distortion=None), repeats=5, clock=time.process_time)
+            exact, best = timed(partial(decorrelate, dist, rule, distortion=None), repeats=50, clock=time.process_time)
             for setting in settings:
                 run_it = partial(decorrelate, dist, rule, method="multipliers", multipliers=setting)
                 seconds, plan = timed(run_it, clock=time.process_time)

@@ -158,8 +158,8 @@ def _shares(seconds: Mapping[Place, Seconds], tolerances: int = 41) -> str:
     if not parts:
         return ""
     return (
-        f"\n\nA frontier of {tolerances} tolerances with the group hidden, estimates included, takes ours this share of "
-        f"the seconds of exponentiated gradient: {', '.join(parts)}. Each further frontier, of any criterion or "
+        f"\n\nA frontier of {tolerances} tolerances with the group hidden, estimates included, takes ours this share "
+        f"of the seconds of exponentiated gradient: {', '.join(parts)}. Each further frontier, of any criterion or "
         "scenario, needs no new estimates."
     )
 
