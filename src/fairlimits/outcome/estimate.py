@@ -67,7 +67,9 @@ class OutcomeModel:
     def predict_columns(self, columns: Columns, n_rows: int) -> Floats:
         """Estimate q for features coded as in `Dataset.columns`."""
         rows = Rows(columns, n_rows)
-        estimates = [self._predict_fold(fold, rows) for fold in range(len(self.folds))]
+        # One limit around all, so that predictions side by side do not restore each other's.
+        with threadpool_limits(limits=1), ThreadPoolExecutor(os.cpu_count()) as pool:
+            estimates = list(pool.map(lambda fold: self._predict_fold(fold, rows), range(len(self.folds))))
         return np.asarray(np.mean(estimates, axis=0))
 
     def _predict_fold(self, fold: int, rows: Rows) -> Floats:
