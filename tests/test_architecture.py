@@ -15,6 +15,8 @@ SOURCE = Path(fairlimits.__file__).parent
 ROOMS = (
     "errors",
     "arrays",
+    "progress",
+    "boosting",
     "look",
     "storage",
     "sampling",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,10 +17,10 @@ from fairlimits.generate import Generator, check_size, make_generator
 from fairlimits.judge import row_counts
 from fairlimits.outcome import Outcome, OutcomeCells, Space, estimate_outcome
 from fairlimits.places import FEATURES
+from fairlimits.progress import Progress, silent
 from fairlimits.quantize import DEFAULT_RELATIVE_ERROR, Codebook, assign, check_enough_rows, fit_codebook
 from fairlimits.sampling import samples_needed
 
-Progress = Callable[[float, str], None]
 Partition: TypeAlias = Literal["features", "outcome", "blend"]
 
 DEFAULT_GENERATOR = "cart"
@@ -95,7 +95,7 @@ def discretize(
         If `n_samples` is less than `samples_needed` for the number of cells.
     """
     check_partitions([partition])
-    tell = progress or _silent
+    tell = progress or silent
     if partition != FEATURES:
         if generator not in (None, DEFAULT_GENERATOR):
             raise InputError(f"The partition {partition!r} works on the rows as they are; leave the generator out.")
@@ -257,7 +257,3 @@ def _check_samples(n_samples: int, cells: int, groups: int) -> None:
             SamplingWarning,
             stacklevel=3,
         )
-
-
-def _silent(fraction: float, message: str) -> None:
-    """Tell nobody."""

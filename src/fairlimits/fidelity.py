@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,10 +29,9 @@ from fairlimits.errors import InputError
 from fairlimits.generate import Generator, make_generator
 from fairlimits.likeness import copied_share, label_accuracy, two_sample_auc
 from fairlimits.look import COLOURS, MUTED, figure_style
+from fairlimits.progress import Progress, silent
 from fairlimits.quantize import assign, fit_codebook
 from fairlimits.sampling import cells_supported
-
-Progress = Callable[[float, str], None]
 
 # Fewer cells than this say little, whatever the sampling bound allows: two cells have no correlation at all.
 _FEWEST_CELLS = 8
@@ -290,7 +288,7 @@ def fidelity_report(
             f"{cells} cells were asked for, but the half of the rows that is held out has {most}: "
             f"ask for at most {most} cells."
         )
-    tell = progress or _silent
+    tell = progress or silent
 
     tell(0.0, "learning all rows")
     start = time.perf_counter()
@@ -361,7 +359,3 @@ def _panels(result: Fidelity, across: str, upwards: str, floor: Fidelity | None 
 
 def _part(tell: Progress, start: float, stop: float) -> Progress:
     return lambda fraction, words: tell(start + fraction * (stop - start), words)
-
-
-def _silent(fraction: float, message: str) -> None:
-    """Tell nobody."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -28,10 +28,10 @@ from fairlimits.errors import FileError, InputError
 from fairlimits.look import colour_of, figure_style
 from fairlimits.neighbours import Neighbourhood
 from fairlimits.program import FairProgram, Solved
+from fairlimits.progress import Progress, silent
 from fairlimits.solve import Rule, bayes_accuracy, by_group, check_tolerances, individual_gap, solve
 from fairlimits.storage import nest, read_archive, unnest, write_archive
 
-Progress: TypeAlias = Callable[[float, str], None]
 Tolerances: TypeAlias = ArrayLike | Mapping[str, Any]
 
 DEFAULT_TOLERANCES = np.linspace(0, 0.2, 41)
@@ -216,7 +216,7 @@ def frontier(
         raise InputError("No notion was given; name at least one, such as ['DP'].")
     hood = Neighbourhood() if neighbours is None else neighbours
     program = FairProgram(dist, names, aware, hood)
-    tell: Progress = progress if progress is not None else _say_nothing
+    tell: Progress = progress if progress is not None else silent
     if exact:
         start, move, end = _exact_range(program, names, tolerances, hood)
         points = _breakpoints(program, start, move, end, tell)
@@ -238,10 +238,6 @@ def frontier(
         bayes_accuracy=bayes_accuracy(program.variables),
         exact=exact,
     )
-
-
-def _say_nothing(fraction: float, words: str) -> None:
-    """Report progress to nobody."""
 
 
 def _sweep(program: FairProgram, grid: Mapping[str, Floats], tell: Progress) -> list[Solved]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -13,10 +13,9 @@ from fairlimits.errors import InputError
 from fairlimits.evaluate import evaluate
 from fairlimits.judge import row_counts
 from fairlimits.outcome import estimate_outcome
+from fairlimits.progress import Progress
 from fairlimits.quantize import check_enough_rows
 from fairlimits.solve import check_tolerances, solve
-
-Progress: TypeAlias = Callable[[float, str], None]
 
 CELLS = (16, 32, 64, 128, 256, 512)
 

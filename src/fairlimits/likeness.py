@@ -11,10 +11,8 @@ from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from fairlimits.arrays import Flags, Floats
+from fairlimits.boosting import category_columns
 from fairlimits.data import Dataset
-
-# Gradient boosting takes up to so many categories as categories; beyond, their codes are taken as numbers.
-_MOST_CATEGORIES = 255
 
 
 def two_sample_auc(first: Dataset, second: Dataset, random_state: int = 0) -> float:
@@ -83,9 +81,8 @@ def _chances(
 ) -> Floats:
     """Chance of a target of 1 in the rows `asked`, by gradient boosting that knows which columns are categories."""
     sizes = [len(dataset.groups), *(len(feature.categories) for feature in dataset.schema.features)]
-    nominal = [at for at, size in enumerate(sizes) if 0 < size <= _MOST_CATEGORIES]
     model = HistGradientBoostingClassifier(
-        categorical_features=nominal, early_stopping=False, random_state=random_state
+        categorical_features=category_columns(sizes), early_stopping=False, random_state=random_state
     )
     # Its threads wait for each other at every step: on a machine that others use, two take ten times as long as one.
     with threadpool_limits(limits=1, user_api="openmp"):

@@ -14,7 +14,6 @@ those that are missed least, are dropped again (as in Fritzke's breathing k-mean
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -25,10 +24,10 @@ from fairlimits._nearest import Floats32, Points, Sweep, Workers, nearest_labels
 from fairlimits._seeding import Rows, distinct_points, seed
 from fairlimits.arrays import Floats, Ints
 from fairlimits.errors import DataError, InputError
+from fairlimits.progress import Progress, silent
 
 DEFAULT_RELATIVE_ERROR = 1e-3
 
-Progress = Callable[[float, str], None]
 
 _SPLIT_SHARE = 4  # the first rounds of mending split one cell in so many,
 _SPLIT_DECAY = 4  # and later ones so many times fewer, as soon as that gains little
@@ -114,7 +113,7 @@ def fit_codebook(
     """
     _check_settings(cells, relative_error, max_iterations)
     taken = _usable_rows(rows, weights, cells)
-    report = progress or _silent
+    report = progress or silent
     rng = np.random.default_rng(random_state)
     with Workers() as workers:
         report(0.0, "seeding cells")
@@ -348,7 +347,3 @@ def _weights(given: ArrayLike | None, rows: int) -> Floats:
             f"{len(bad)} weights, the first at index {bad[0]}, are negative or not finite; each must be 0 or above."
         )
     return weights
-
-
-def _silent(fraction: float, message: str) -> None:
-    """Tell nobody."""

@@ -7,9 +7,9 @@ in which a rule is fixed first and its features are decorrelated afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,10 +26,9 @@ from fairlimits.evaluate import Evaluation, check_resamples, evaluate_scores, ro
 from fairlimits.judge import RESAMPLES, Estimate, check_confidence, percentile_estimate, resampled, row_counts, tally
 from fairlimits.outcome import Outcome, estimate_outcome
 from fairlimits.pointwise import PointwiseRule, pointwise_frontier, solve_pointwise
+from fairlimits.progress import Progress, silent
 from fairlimits.quantize import check_enough_rows
 from fairlimits.solve import Rule, check_tolerances, solve
-
-Progress: TypeAlias = Callable[[float, str], None]
 
 # Tolerances of the frontier that a model is compared with; the last asks for nothing.
 _CHALLENGED_AT = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 1.0)
@@ -227,7 +226,7 @@ def scenarios(
         raise InputError(f"The correlation is {correlation!r}; it must lie between 0 and 2.")
     check_confidence(confidence)
     check_resamples(resamples)
-    tell = progress or _silent
+    tell = progress or silent
     learn, test = data.split(test_size, random_state)
     decisions = None
     if prediction is not None:
@@ -330,7 +329,3 @@ def _costs(
 def _in_points(cost: Estimate) -> str:
     value, low, high = (100 * end for end in cost)
     return f"{value:.1f} points of accuracy (interval {low:.1f} to {high:.1f})"
-
-
-def _silent(fraction: float, message: str) -> None:
-    """Tell nobody."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pytest
 from benchmarks.peers import run as runner
 from benchmarks.peers.bases import OWN, Base, Estimates, held_out_rows, score
@@ -30,7 +31,6 @@ def people(n: int, seed: int) -> tuple[fl.Dataset, Floats]:
     law = shares[:, :, None] * np.stack([1 - label_chance, label_chance], axis=2)
     drawn = np.array([random.choice(4, p=row.ravel()) for row in law])
     frame = {"x": x, "group": np.array(["a", "b"])[drawn // 2], "label": drawn % 2}
-    pa = pytest.importorskip("pyarrow")
     return fl.Dataset.from_frame(pa.table(frame), label="label", sensitive="group"), law
 
 

@@ -23,12 +23,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
 from fairlimits.arrays import Flags, Floats, Ints
+from fairlimits.boosting import category_columns
 from fairlimits.data import Schema
 
 Adversary = Literal["group rate of the cell", "gradient boosting"]
-
-# More categories than the booster's bins are taken as numbers.
-_MOST_CATEGORIES = 255
 
 # With fewer rows, threads wait for each other longer than they work.
 _ROWS_FOR_THREADS = 100_000
@@ -130,18 +128,13 @@ def _cell_rates(train: View, test: View, groups: int, with_label: bool) -> Float
 
 def _boosted(schema: Schema, train: View, test: View, with_label: bool, random_state: int) -> Floats:
     """Chance of each group for each test row, by gradient boosting on the values."""
-    categorical = [
-        feature.kind == "categorical" and len(feature.categories) <= _MOST_CATEGORIES for feature in schema.features
-    ]
 
     def matrix(view: View) -> Floats:
         columns = [np.asarray(column, dtype=np.float64) for column in view.values.values()]
         return np.column_stack([*columns, view.label] if with_label else columns)
 
-    extra = len(train.values) - len(categorical) + with_label
-    model = HistGradientBoostingClassifier(
-        categorical_features=[*categorical, *[False] * extra], random_state=random_state
-    )
+    nominal = category_columns(len(feature.categories) for feature in schema.features)
+    model = HistGradientBoostingClassifier(categorical_features=nominal, random_state=random_state)
     chances = np.zeros((len(test.group), len(schema.groups)))
     learned, tried = matrix(train), matrix(test)
     # Nothing can be learned from a column without a single value, and the booster refuses it.

@@ -23,8 +23,9 @@ import numpy as np
 from fairlimits.arrays import Flags, Floats
 from fairlimits.decorrelate.exact import Exact, ExactProgram, Face
 from fairlimits.decorrelate.master import Goal, Master
-from fairlimits.decorrelate.problem import Progress, Targets
+from fairlimits.decorrelate.problem import Targets
 from fairlimits.errors import InfeasibleError, SolverError
+from fairlimits.progress import Progress
 
 
 def least_goal(program: ExactProgram, accuracy_weight: float, correlation_weight: float) -> Goal:

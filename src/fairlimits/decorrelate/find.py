@@ -16,11 +16,12 @@ from fairlimits.decorrelate.exact import SLACK, Exact, ExactProgram
 from fairlimits.decorrelate.maps import full_maps, largest_difference, two_point_entries
 from fairlimits.decorrelate.multipliers import Multipliers, run_multipliers
 from fairlimits.decorrelate.plan import Choice, Method, Plan
-from fairlimits.decorrelate.problem import Problem, Progress, Targets
+from fairlimits.decorrelate.problem import Problem, Targets
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
 from fairlimits.neighbours import MOST_CELLS, Neighbourhood
 from fairlimits.pairs import MISSED
+from fairlimits.progress import Progress
 from fairlimits.solve import Rule, by_group, check_tolerances
 from fairlimits.variables import Variables
 

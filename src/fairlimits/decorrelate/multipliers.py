@@ -27,9 +27,10 @@ import scipy.sparse as sp
 
 from fairlimits.arrays import Flags, Floats
 from fairlimits.criteria import INDIVIDUAL
-from fairlimits.decorrelate.problem import Problem, Progress
+from fairlimits.decorrelate.problem import Problem
 from fairlimits.errors import InputError
 from fairlimits.pairs import difference_rows, times
+from fairlimits.progress import Progress
 
 Schedule = Literal["geometric", "linear"]
 

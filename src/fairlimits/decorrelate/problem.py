@@ -9,10 +9,9 @@ t, as they are in the scores of a rule.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from fairlimits.distribution import CellDistribution
 from fairlimits.neighbours import Neighbourhood, cell_distances
 from fairlimits.variables import Comparison, Variables
 
-Progress: TypeAlias = Callable[[float, str], None]
 """Called with the fraction done and a few words."""
 
 SAME_SCORE = 1e-9

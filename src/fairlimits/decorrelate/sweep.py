@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 from fairlimits.arrays import Floats
 from fairlimits.decorrelate.exact import ExactProgram
 from fairlimits.decorrelate.find import ACCURACY_WEIGHT, check_weight, make_problem, say_nothing, scaled
-from fairlimits.decorrelate.problem import Progress
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import FileError, InputError
 from fairlimits.look import colour_of, figure_style
 from fairlimits.neighbours import Neighbourhood
+from fairlimits.progress import Progress
 from fairlimits.solve import Rule, check_tolerances
 from fairlimits.storage import nest, read_archive, unnest, write_archive
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fairlimits.data import Dataset
-from fairlimits.generate.protocol import Progress, check_size, check_weights, fitted
+from fairlimits.generate.protocol import check_size, check_weights, fitted
+from fairlimits.progress import Progress
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from fairlimits.arrays import Floats, Ints
 from fairlimits.data import Dataset, Schema
 from fairlimits.errors import FileError, InputError
 from fairlimits.generate._trees import Codes, LeafTree, grow
-from fairlimits.generate.protocol import Progress, check_size, check_weights, fitted
+from fairlimits.generate.protocol import check_size, check_weights, fitted
+from fairlimits.progress import Progress
 from fairlimits.storage import nest, read_archive, unnest, write_archive
 
 _KIND = "cart generator"

@@ -16,7 +16,8 @@ import numpy as np
 from fairlimits.arrays import Floats
 from fairlimits.data import Dataset, Schema
 from fairlimits.errors import InputError, MissingExtraError
-from fairlimits.generate.protocol import Progress, check_size, check_weights, fitted
+from fairlimits.generate.protocol import check_size, check_weights, fitted
+from fairlimits.progress import Progress
 
 PAPER_EPOCHS = 400
 """Epochs that the paper trains for."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from fairlimits.data import Dataset
 from fairlimits.errors import DataError, InputError
+from fairlimits.progress import Progress
 
-Progress: TypeAlias = Callable[[float, str], None]
 Part = TypeVar("Part")
 
 

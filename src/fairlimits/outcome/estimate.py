@@ -22,8 +22,7 @@ from fairlimits.errors import DataError, InputError
 from fairlimits.judge import row_shares
 from fairlimits.outcome.factors import FACTORS, Factor, best_average, joint, log_loss, predict_given
 from fairlimits.outcome.learners import Chances, Columns, Given, Learner, Rows, default_learners, own_learner
-
-Progress: TypeAlias = Callable[[float, str], None]
+from fairlimits.progress import Progress, silent
 
 FOLDS = 5
 """Folds of the cross-fit."""
@@ -202,7 +201,7 @@ def estimate_outcome(
         raise InputError(f"The number of jobs is {n_jobs!r}; give at least 1, or leave it out.")
     if data.n_rows < folds:
         raise DataError(f"The table has {data.n_rows} rows, too few for {folds} folds; give more rows.")
-    tell = progress or _silent
+    tell = progress or silent
     # Learners weigh their penalties against rows that count 1 on average.
     weight = row_shares(data) * data.n_rows
     encoding = Encoding.fit(data)
@@ -319,7 +318,3 @@ def _check_like(schema: Schema, other: Schema) -> None:
             "These rows have other features, or other categories, than those the estimate was learned from; "
             "read them with Dataset.read_like(schema, table)."
         )
-
-
-def _silent(fraction: float, message: str) -> None:
-    """Tell nobody."""

@@ -20,13 +20,11 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from fairlimits.arrays import Floats, Ints
+from fairlimits.boosting import category_columns
 from fairlimits.data import Encoding, Schema
 from fairlimits.errors import InputError
 
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
-
-# More categories than the booster's bins are taken as numbers.
-_MOST_CATEGORIES = 255
 
 # Scikit-learn's logistic regression stops short of the optimum with its default of 100.
 _MOST_STEPS = 1_000
@@ -77,7 +75,7 @@ class CodesView:
         sizes = [len(feature.categories) for feature in self.schema.features]
         if given is not None:
             sizes.append(given.size)
-        return [at for at, size in enumerate(sizes) if 0 < size <= _MOST_CATEGORIES]
+        return category_columns(sizes)
 
 
 @dataclass(frozen=True)

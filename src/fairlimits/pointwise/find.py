@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +17,8 @@ from fairlimits.judge import check_confidence
 from fairlimits.outcome import Outcome
 from fairlimits.pointwise.problem import Problem
 from fairlimits.pointwise.rule import PointwiseRule
+from fairlimits.progress import Progress
 from fairlimits.solve import check_tolerances
-
-Progress: TypeAlias = Callable[[float, str], None]
 
 TEMPERATURE = 0.005
 """Points whose margin is within a few of it, as a share of accuracy, are decided at random."""

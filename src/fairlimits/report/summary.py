@@ -13,6 +13,7 @@ from fairlimits.criteria import INDIVIDUAL, NOTIONS, estimable, title
 from fairlimits.discretize import sampling_note
 from fairlimits.distribution import CellDistribution
 from fairlimits.frontier import Frontier, frontier
+from fairlimits.progress import silent
 from fairlimits.solve import Rule, solve
 from fairlimits.tension import Tension, tension
 
@@ -145,7 +146,7 @@ def summarise(dist: CellDistribution, name: str, progress: Callable[[float, str]
     progress : callable, optional
         Called with the fraction done and a few words.
     """
-    tell = progress if progress is not None else _say_nothing
+    tell = progress if progress is not None else silent
     free = {aware: solve(dist, {}, aware=aware) for aware in (True, False)}
     prices, curves = [], []
     for done, notion in enumerate(NOTIONS):
@@ -178,10 +179,6 @@ def summarise(dist: CellDistribution, name: str, progress: Callable[[float, str]
         clashes=clashes,
         info=dict(dist.info),
     )
-
-
-def _say_nothing(fraction: float, words: str) -> None:
-    """Report progress to nobody."""
 
 
 def _price(dist: CellDistribution, notion: str, tolerance: float, free: Rule) -> Price:
