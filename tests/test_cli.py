@@ -315,3 +315,23 @@ def test_bad_scenarios_get_one_sentence(csv, capsys, words, named):
     assert error.startswith("Error: ")
     assert named in error
     assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(("command", "suffix"), [("report", "html"), ("frontier", "csv"), ("decorrelate", "csv")])
+def test_commands_generate_rows_unless_told_not_to(csv, tmp_path, capsys, command, suffix):
+    def written(name, **changes):
+        target = tmp_path / f"{name}.{suffix}"
+        assert run([command, *options(csv, cells="4", **changes), "-o", str(target)]) == 0
+        return target.read_text(encoding="utf-8")
+
+    chosen = written("cart", generator="cart", samples="20000")
+    assert written("default", generator=None, samples="20000") == chosen.replace("cart.csv", "default.csv").replace(
+        "cart.html", "default.html"
+    ).replace("--generator cart ", "")
+    assert written("rows") != chosen
+    if command == "report":
+        assert "no number of generated rows can say" in chosen
+    capsys.readouterr()
+    # Far too few rows for the cells are said, not refused.
+    written("few", generator="bootstrap", samples="100")
+    assert "the sampling bound asks for" in capsys.readouterr().out

@@ -11,7 +11,7 @@ import pytest
 import fairlimits as fl
 from fairlimits.criteria import estimable
 from fairlimits.discretize import SamplingWarning, discretize, sampling_note
-from fairlimits.errors import InputError
+from fairlimits.errors import DataError, InputError
 from fairlimits.generate import CartGenerator
 from fairlimits.quantize import assign
 
@@ -110,3 +110,10 @@ def test_bad_input_is_refused(data):
         discretize(data, 6, generator="cart", n_samples=0)
     with pytest.raises(InputError, match="partition"):
         discretize(data, 6, partition="other")
+
+
+def test_cart_is_the_default_and_makes_no_more_people(data):
+    dist = discretize(data, 6, n_samples=NEEDED)
+    assert dist.info["generator"] == "cart"
+    with pytest.raises(DataError, match="cannot be larger than the rows"):
+        discretize(data, data.n_rows + 1)
