@@ -1,9 +1,9 @@
 """The post-processing of Xian and Zhao, written anew: a linear program on predicted P(A, Y | x), and its duals.
 
 Every row of the learning part is a cell. Rates and accuracy are read off the predictions, not the labels, and the
-multipliers of the fairness rows make a rule for new rows: decide 1 where gain - multipliers . rates > 0. As in the
-paper, ties are broken by noise on the gain, on new rows too: without it equalized odds leaves a whole group tied. The
-noise is uniform, so the probability of deciding 1 has a closed form.
+multipliers of the fairness rows make a rule for new rows: decide 1 where gain - multipliers . rates > 0. Ties are
+broken by noise on the gain, on new rows too: without it equalized odds leaves a whole group tied. The noise is uniform,
+so the probability of deciding 1 has a closed form.
 """
 
 from __future__ import annotations
