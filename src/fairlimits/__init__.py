@@ -29,6 +29,7 @@ from fairlimits.fidelity import fidelity
 from fairlimits.frontier import Frontier, frontier
 from fairlimits.growth import growth
 from fairlimits.neighbours import Neighbourhood
+from fairlimits.objective import Costs, Objective
 from fairlimits.outcome import Outcome, estimate_outcome
 from fairlimits.pointwise import (
     MarginWarning,
@@ -37,6 +38,9 @@ from fairlimits.pointwise import (
     pointwise_frontier,
     solve_pointwise,
 )
+from fairlimits.predictive import PredictiveParity, predictive_parity
+from fairlimits.ratios import RatioFrontier, ratio_frontier
+from fairlimits.requirements import FOUR_FIFTHS, Difference, Limit, Ratio
 from fairlimits.sampling import cells_supported, rows_to_certify, samples_needed
 from fairlimits.scenarios import Scenarios, scenarios
 from fairlimits.solve import Rule, solve
@@ -46,13 +50,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ALL_NOTIONS",
+    "FOUR_FIFTHS",
     "BeatenWarning",
     "CellDistribution",
     "Challenge",
+    "Costs",
     "DataError",
     "Dataset",
     "DatasetUnavailableError",
     "DecorrelationFrontier",
+    "Difference",
     "EvaluatedFrontier",
     "Evaluation",
     "FairlimitsError",
@@ -60,14 +67,19 @@ __all__ = [
     "Frontier",
     "InfeasibleError",
     "InputError",
+    "Limit",
     "MarginWarning",
     "MissingExtraError",
     "Multipliers",
     "Neighbourhood",
+    "Objective",
     "Outcome",
     "Plan",
     "PointwiseFrontier",
     "PointwiseRule",
+    "PredictiveParity",
+    "Ratio",
+    "RatioFrontier",
     "Rule",
     "SamplingWarning",
     "Scenarios",
@@ -86,6 +98,8 @@ __all__ = [
     "load_dataset",
     "open_dataset",
     "pointwise_frontier",
+    "predictive_parity",
+    "ratio_frontier",
     "rows_to_certify",
     "samples_needed",
     "scenarios",

@@ -19,6 +19,9 @@ INDIVIDUAL = "IF"
 ESTIMABLE_ROWS = 30
 """Rows that must stand behind a rate before it is shown as a figure."""
 
+ROUNDING = 64 * float(np.finfo(np.float64).eps)
+"""Probabilities are sums of masses: a difference below this share of their size is rounding."""
+
 
 @dataclass(frozen=True)
 class Rate:

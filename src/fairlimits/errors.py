@@ -42,7 +42,17 @@ class MissingExtraError(FairlimitsError, ImportError):
 
 
 class InfeasibleError(FairlimitsError):
-    """No decision rule meets the constraints."""
+    """No decision rule meets the constraints.
+
+    Attributes
+    ----------
+    relaxations : dict of str to str
+        For each constraint whose relaxation alone restores feasibility, what it would have to become.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.relaxations: dict[str, str] = {}
 
 
 class SolverError(FairlimitsError, RuntimeError):

@@ -6,8 +6,8 @@ lower bound, up to chance, of what can be reached at its gaps. It is no upper bo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, overload
 
 import matplotlib.pyplot as plt
@@ -26,14 +26,18 @@ from fairlimits.judge import (
     check_confidence,
     check_like,
     gap_estimates,
+    objective_estimates,
     percentile_estimate,
+    requirement_estimates,
     resampled,
     row_counts,
     tally,
 )
 from fairlimits.look import colour_of, figure_style
+from fairlimits.objective import ACCURACY, Objective
 from fairlimits.places import cells_of
 from fairlimits.pointwise import PointwiseFrontier, PointwiseRule
+from fairlimits.requirements import Requirement
 from fairlimits.solve import Rule, by_group
 
 OneRule: TypeAlias = Rule | PointwiseRule | Plan
@@ -58,6 +62,10 @@ class Evaluation:
         Those rows by group and label.
     confidence : float
         Of the intervals.
+    attained : mapping of str to Estimate
+        Value of what each requirement of the rule is about, by its text.
+    value : Estimate or None
+        What the rule was to be best at, where that is not accuracy.
     """
 
     accuracy: Estimate
@@ -66,6 +74,8 @@ class Evaluation:
     rows: int
     counts: Ints
     confidence: float
+    attained: Mapping[str, Estimate] = field(default_factory=dict)
+    value: Estimate | None = None
 
     @property
     def optimism(self) -> float:
@@ -75,7 +85,10 @@ class Evaluation:
     def to_dict(self) -> dict[str, float]:
         """All figures by name: value, low and high end of each."""
         record = {"plug-in accuracy": self.plug_in}
-        for name, estimate in {"accuracy": self.accuracy, **{f"gap {n}": e for n, e in self.gaps.items()}}.items():
+        figures = {"accuracy": self.accuracy, **{f"gap {n}": e for n, e in self.gaps.items()}, **self.attained}
+        if self.value is not None:
+            figures["objective"] = self.value
+        for name, estimate in figures.items():
             record |= {name: estimate.value, f"{name}, low": estimate.low, f"{name}, high": estimate.high}
         return record
 
@@ -172,7 +185,14 @@ def evaluate(
     """
     scores = row_scores(rule, rows)
     points = evaluate_scores(
-        scores, _plug_in(rule), rows, confidence=confidence, resamples=resamples, random_state=random_state
+        scores,
+        _plug_in(rule),
+        rows,
+        requirements=rule.requirements if isinstance(rule, Rule | Frontier) else (),
+        objective=rule.objective if isinstance(rule, Rule | Frontier) else ACCURACY,
+        confidence=confidence,
+        resamples=resamples,
+        random_state=random_state,
     )
     if isinstance(rule, Frontier | PointwiseFrontier):
         return EvaluatedFrontier(points, rule.grid)
@@ -184,6 +204,8 @@ def evaluate_scores(
     plug_in: Floats,
     rows: Dataset,
     *,
+    requirements: Sequence[Requirement] = (),
+    objective: Objective = ACCURACY,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -195,6 +217,10 @@ def evaluate_scores(
     accuracy, others = found.accuracy(), drawn.accuracy()
     counts = row_counts(rows)
     gaps = gap_estimates(found, drawn, counts, confidence)
+    attained = requirement_estimates(found, drawn, counts, requirements, rows.groups, confidence)
+    values: list[Estimate | None] = [None] * len(scores)
+    if objective != ACCURACY:
+        values = list(objective_estimates(found, drawn, objective, confidence))
     return tuple(
         Evaluation(
             percentile_estimate(float(accuracy[point]), others[:, point], confidence),
@@ -203,6 +229,8 @@ def evaluate_scores(
             rows.n_rows,
             counts,
             confidence,
+            attained[point],
+            values[point],
         )
         for point in range(len(scores))
     )

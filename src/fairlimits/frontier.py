@@ -1,16 +1,10 @@
-r"""Frontiers: the optimal accuracy as a function of the tolerance, sampled or exact.
-
-The optimum of a linear program is concave and piecewise linear in the bounds of its rows. The multipliers at
-one tolerance give the slope there, a tangent lies nowhere below the curve, and two tangents that meet *on*
-the curve leave nothing to find between their points. Solving where tangents meet until all of them do finds
-every breakpoint, so a frontier can be exact rather than sampled.
-"""
+"""Frontiers: the optimal accuracy as a function of the tolerance, sampled or exact."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -24,13 +18,16 @@ from numpy.typing import ArrayLike
 from fairlimits.arrays import Floats
 from fairlimits.criteria import INDIVIDUAL, check_names, group_gaps
 from fairlimits.distribution import CellDistribution
-from fairlimits.errors import FileError, InputError
+from fairlimits.errors import FileError, InfeasibleError, InputError
 from fairlimits.look import colour_of, figure_style
 from fairlimits.neighbours import Neighbourhood
-from fairlimits.program import FairProgram, Solved
+from fairlimits.objective import ACCURACY, Objective, read_objective
+from fairlimits.program import FairProgram
 from fairlimits.progress import Progress, silent
-from fairlimits.solve import Rule, bayes_accuracy, by_group, check_tolerances, individual_gap, solve
+from fairlimits.requirements import Requirement, read_requirements
+from fairlimits.solve import Rule, bayes_accuracy, by_group, check_tolerances, individual_gap, infeasible, solve
 from fairlimits.storage import nest, read_archive, unnest, write_archive
+from fairlimits.tracing import breakpoints, sweep, without_flat_end
 
 Tolerances: TypeAlias = ArrayLike | Mapping[str, Any]
 
@@ -38,13 +35,10 @@ DEFAULT_TOLERANCES = np.linspace(0, 0.2, 41)
 
 _KIND = "frontier"
 
-# Accuracies are exact to about 1e-15; a curve nearer to a line than this is that line.
-_ON_LINE = 1e-12
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Frontier:
-    """Optimal accuracy at a row of tolerances.
+    """Optimal accuracy (or another value) at a row of tolerances.
 
     Parameters
     ----------
@@ -65,6 +59,10 @@ class Frontier:
         Accuracy of the best rule without constraints.
     exact : bool
         Whether the points are all breakpoints of the curve, so that straight lines between them are exact.
+    requirements : tuple of Requirement
+        What all rules keep besides.
+    objective : Objective
+        What the rules are best at: accuracy, if nothing else was asked for.
     """
 
     distribution: CellDistribution
@@ -75,6 +73,15 @@ class Frontier:
     neighbours: Neighbourhood
     bayes_accuracy: float
     exact: bool
+    requirements: tuple[Requirement, ...] = ()
+    objective: Objective = ACCURACY
+
+    @cached_property
+    def value(self) -> Floats:
+        """What the rules are best at, at each point: accuracy, balanced accuracy or minus the expected cost."""
+        if self.objective == ACCURACY:
+            return self.accuracy
+        return self.objective.value(self.distribution, by_group(self.scores, self.aware, self.distribution.n_groups))
 
     @property
     def notions(self) -> tuple[str, ...]:
@@ -100,16 +107,25 @@ class Frontier:
     def rule(self, point: int) -> Rule:
         """Solve for the rule at one point, with its shadow prices."""
         tolerances = {name: float(values[point]) for name, values in self.grid.items()}
-        return solve(self.distribution, tolerances, aware=self.aware, neighbours=self.neighbours)
+        return solve(
+            self.distribution,
+            tolerances,
+            aware=self.aware,
+            neighbours=self.neighbours,
+            requirements=self.requirements,
+            objective=self.objective,
+        )
 
     def to_frame(self) -> pa.Table:
         """Tolerances, accuracy, its loss and every attained gap as a table, a row for each point."""
         columns = {f"tolerance {name}": values for name, values in self.grid.items()}
         columns |= {"accuracy": self.accuracy, "loss": self.bayes_accuracy - self.accuracy}
+        if self.objective != ACCURACY:
+            columns[str(self.objective)] = self.value
         return pa.table(columns | {f"gap {name}": values for name, values in self.gaps.items()})
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw accuracy against the tolerance of the notion that moves.
+        """Draw accuracy, or what else the rules are best at, against the tolerance of the notion that moves.
 
         Parameters
         ----------
@@ -125,9 +141,9 @@ class Frontier:
             fixed = [f"{name} = {self.grid[name][0]:g}" for name in self.grid if name not in moving]
             label = " + ".join(moving) + (f" ({', '.join(fixed)})" if fixed else "")
             given = {"label": label, "color": colour_of(label), **options}
-            ax.plot(self.grid[moving[0]], self.accuracy, **given)
+            ax.plot(self.grid[moving[0]], self.value, **given)
             ax.set_xlabel(f"tolerance: largest gap allowed, {' and '.join(moving)}")
-            ax.set_ylabel("accuracy (plug-in)")
+            ax.set_ylabel(f"{self.objective.title} (plug-in)")
         return ax
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -140,6 +156,8 @@ class Frontier:
             "neighbours": self.neighbours.to_dict(),
             "bayes_accuracy": self.bayes_accuracy,
             "exact": self.exact,
+            "requirements": [str(own) for own in self.requirements],
+            "objective": str(self.objective),
         }
         own = {"grid": np.stack(list(self.grid.values())), "accuracy": self.accuracy, "scores": self.scores}
         write_archive(path, _KIND, header, own | nest("distribution", arrays))
@@ -165,6 +183,8 @@ class Frontier:
                 neighbours=Neighbourhood(**header["neighbours"]),
                 bayes_accuracy=float(header["bayes_accuracy"]),
                 exact=bool(header["exact"]),
+                requirements=read_requirements(header["requirements"]),
+                objective=read_objective(header["objective"]),
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(f"The file's frontier is damaged ({error}); save it again.") from error
@@ -183,6 +203,8 @@ def frontier(
     aware: bool = False,
     exact: bool = False,
     neighbours: Neighbourhood | None = None,
+    requirements: Iterable[Requirement | str] = (),
+    objective: Objective | str = ACCURACY,
     progress: Progress | None = None,
 ) -> Frontier:
     """Trace the optimal accuracy over a range of tolerances.
@@ -204,6 +226,10 @@ def frontier(
         Return every breakpoint of the curve instead of samples.
     neighbours : Neighbourhood, optional
         What individual fairness (IF) compares.
+    requirements : iterable of Requirement or str, optional
+        What all rules must keep besides, such as ``"selection rate <= 0.3"`` (see `solve`).
+    objective : Objective or str, default="accuracy"
+        What the rules are to be best at (see `solve`).
     progress : callable, optional
         Called with the fraction done and a few words.
 
@@ -215,58 +241,41 @@ def frontier(
     if not names:
         raise InputError("No notion was given; name at least one, such as ['DP'].")
     hood = Neighbourhood() if neighbours is None else neighbours
-    program = FairProgram(dist, names, aware, hood)
+    kept, goal = read_requirements(requirements), read_objective(objective)
+    program = FairProgram(dist, names, aware, hood, kept, goal)
     tell: Progress = progress if progress is not None else silent
-    if exact:
-        start, move, end = _exact_range(program, names, tolerances, hood)
-        points = _breakpoints(program, start, move, end, tell)
-        if tolerances is None:
-            points = _without_flat_end(points)
-        grid = {name: np.array([start[name] + at * move[name] for at, _ in points]) for name in names}
-        solved = [found for _, found in points]
-    else:
-        grid = tolerance_grid(names, DEFAULT_TOLERANCES if tolerances is None else tolerances)
-        solved = _sweep(program, grid, tell)
+    start: dict[str, float]
+    try:
+        if exact:
+            start, move, end = _exact_range(program, names, tolerances, hood)
+            points = breakpoints(program, start, move, end, tell)
+            if tolerances is None:
+                points = without_flat_end(program, points)
+            grid = {name: np.array([start[name] + at * move[name] for at, _ in points]) for name in names}
+            solved = [found for _, found in points]
+        else:
+            grid = tolerance_grid(names, DEFAULT_TOLERANCES if tolerances is None else tolerances)
+            start = {name: float(values.min()) for name, values in grid.items()}
+            solved = sweep(program, grid, tell)
+    except InfeasibleError:
+        # The first tolerances are the strictest.
+        raise infeasible(program, start, hood) from None
     tell(1.0, "frontier done")
+    variables = program.variables
+    x = np.stack([point.x for point in solved])
+    value = np.array([point.value for point in solved])
     return Frontier(
         distribution=dist,
         grid=grid,
-        accuracy=np.array([point.accuracy for point in solved]),
-        scores=program.variables.expand(np.stack([point.x for point in solved])),
+        accuracy=value if goal == ACCURACY else variables.base + x @ variables.cost,
+        scores=variables.expand(x),
         aware=aware,
         neighbours=hood,
-        bayes_accuracy=bayes_accuracy(program.variables),
+        bayes_accuracy=bayes_accuracy(variables),
         exact=exact,
+        requirements=kept,
+        objective=goal,
     )
-
-
-def _sweep(program: FairProgram, grid: Mapping[str, Floats], tell: Progress) -> list[Solved]:
-    """Optimum at each point of the grid."""
-    straight = _as_line(grid)
-    if straight is not None and INDIVIDUAL not in grid:
-        return program.solve_along(*straight)
-    columns = {name: values.tolist() for name, values in grid.items()}
-    total = len(next(iter(columns.values())))
-    solved = []
-    # From loose to tight: the dual simplex method mends a basis whose bounds have moved in faster.
-    for done, point in enumerate(reversed(range(total)), 1):
-        solved.append(program.solve({name: values[point] for name, values in columns.items()}))
-        tell(done / total, f"tolerance {done} of {total}")
-    return solved[::-1]
-
-
-def _as_line(grid: Mapping[str, Floats]) -> tuple[dict[str, float], dict[str, float], Floats] | None:
-    """Start, direction and rising positions if the grid lies on one line, else None."""
-    start = {name: float(values[0]) for name, values in grid.items()}
-    move = {name: float(values[-1]) - start[name] for name, values in grid.items()}
-    longest = max(move, key=lambda name: abs(move[name]))
-    if not 0 < move[longest] < np.inf:
-        return None
-    at = (grid[longest] - start[longest]) / move[longest]
-    if (np.diff(at) < 0).any():
-        return None
-    on_line = all(np.allclose(start[n] + at * move[n], grid[n], rtol=0, atol=1e-15) for n in grid)
-    return (start, move, at) if on_line else None
 
 
 def tolerance_grid(names: tuple[str, ...], tolerances: Tolerances) -> dict[str, Floats]:
@@ -302,7 +311,14 @@ def _exact_range(
     """Where an exact frontier starts, how each tolerance moves, and how far."""
     if tolerances is None:
         # Beyond the gaps of the best unconstrained rule every constraint is slack.
-        free = solve(program.variables.dist, {}, aware=program.variables.aware, neighbours=hood)
+        free = solve(
+            program.variables.dist,
+            {},
+            aware=program.variables.aware,
+            neighbours=hood,
+            requirements=program.requirements,
+            objective=program.objective,
+        )
         end = max((free.gaps[name] for name in names if not math.isnan(free.gaps[name])), default=0.0)
         return dict.fromkeys(names, 0.0), dict.fromkeys(names, 1.0), end
     if not isinstance(tolerances, Mapping):
@@ -319,70 +335,3 @@ def _exact_range(
             raise InputError(f"The tolerances of {name} must be finite and rise from start to stop.")
         start[name], move[name] = float(ends[0]), float(ends[-1] - ends[0])
     return check_tolerances(start), move, 1.0 if any(move.values()) else 0.0
-
-
-_Point: TypeAlias = tuple[float, Solved]
-
-
-def _breakpoints(
-    program: FairProgram, start: Mapping[str, float], move: Mapping[str, float], end: float, tell: Progress
-) -> list[_Point]:
-    """Every breakpoint of the accuracy along ``start + at * move`` for ``at`` in [0, end]."""
-    turns = program.turns_along(start, move, end)
-    if turns is not None:
-        return _corners(list(zip(turns[0].tolist(), turns[1], strict=True)))
-    slopes: dict[float, float] = {}
-
-    def solve_at(at: float) -> _Point:
-        tolerances = {name: start[name] + at * move[name] for name in start}
-        solved = program.solve(tolerances)
-        slopes[at] = program.slope(solved, tolerances, move)
-        return at, solved
-
-    first, last = solve_at(0.0), solve_at(end)
-    if end == 0:
-        return [first]
-    found = [first, last]
-    open_pieces = [(first, last)]
-    while open_pieces:
-        left, right = open_pieces.pop()
-        (a, low), (b, high) = left, right
-        rise_a, rise_b = slopes[a], slopes[b]
-        if (
-            low.accuracy + rise_a * (b - a) <= high.accuracy + _ON_LINE
-            or high.accuracy - rise_b * (b - a) <= low.accuracy + _ON_LINE
-            or rise_a - rise_b <= 0
-        ):
-            tell(min(a / end, 1.0), f"{len(found)} points of the frontier")
-            continue
-        at = a + (high.accuracy - low.accuracy - rise_b * (b - a)) / (rise_a - rise_b)
-        if not a < at < b:
-            continue
-        middle = solve_at(at)
-        found.append(middle)
-        if low.accuracy + rise_a * (at - a) > middle[1].accuracy + _ON_LINE:
-            open_pieces += [(left, middle), (middle, right)]
-    return _corners(sorted(found, key=lambda point: point[0]))
-
-
-def _corners(points: list[_Point]) -> list[_Point]:
-    """Leave out points that lie on the line between their neighbours."""
-    kept: list[_Point] = []
-    for point in points:
-        while len(kept) >= 2 and _on_chord(kept[-2], kept[-1], point):
-            kept.pop()
-        kept.append(point)
-    return kept
-
-
-def _without_flat_end(points: list[_Point]) -> list[_Point]:
-    """Leave out points beyond the one where accuracy stops rising: there the constraints are slack."""
-    while len(points) >= 2 and points[-1][1].accuracy <= points[-2][1].accuracy + _ON_LINE:
-        points = points[:-1]
-    return points
-
-
-def _on_chord(left: _Point, middle: _Point, right: _Point) -> bool:
-    share = (middle[0] - left[0]) / (right[0] - left[0])
-    chord = left[1].accuracy + share * (right[1].accuracy - left[1].accuracy)
-    return abs(middle[1].accuracy - chord) <= _ON_LINE

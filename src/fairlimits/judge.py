@@ -11,6 +11,7 @@ than two groups) gets intervals that hold for all of them at once.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -21,6 +22,8 @@ from fairlimits.arrays import Floats, Ints
 from fairlimits.criteria import NOTIONS, Rate, enough_rows
 from fairlimits.data import Dataset
 from fairlimits.errors import DataError, InputError
+from fairlimits.objective import Objective
+from fairlimits.requirements import Difference, Requirement
 
 RESAMPLES = 1_000
 
@@ -84,6 +87,12 @@ class Tally:
         chosen = list(rate.given)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(hit[..., chosen].sum(axis=-1) / self.mass[..., None, :, chosen].sum(axis=-1))
+
+    def shares(self, rate: Rate) -> Floats:
+        """Share of each group among the people whom a rate looks at, of shape (..., G)."""
+        people = self.mass[..., list(rate.given)].sum(axis=-1)
+        total = people.sum(axis=-1, keepdims=True)
+        return np.asarray(people / np.where(total > 0, total, 1.0))
 
 
 def tally(data: Dataset, scores: Floats) -> Tally:
@@ -181,6 +190,50 @@ def _gap_estimate(differences: Floats, drawn: Floats, confidence: float) -> Esti
     nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
     farthest = np.maximum(np.abs(low), np.abs(high))
     return Estimate(gap, float(nearest.max()), min(float(farthest.max()), 1.0))
+
+
+def requirement_estimates(
+    found: Tally,
+    drawn: Tally,
+    counts: Ints,
+    requirements: Sequence[Requirement],
+    groups: tuple[str, ...],
+    confidence: float,
+) -> list[dict[str, Estimate]]:
+    """Value of what each requirement is about, for each point, with its interval (see `gap_estimates`)."""
+    estimates: list[dict[str, Estimate]] = [{} for _ in range(found.decided.shape[0])]
+    for own in requirements:
+        rows = counts[:, list(own.needed.given)].sum(axis=1)
+        rates, shares = found.rate(own.needed), found.shares(own.needed)
+        others, other_shares = drawn.rate(own.needed), drawn.shares(own.needed)
+        for point, estimate in enumerate(estimates):
+            if not own.estimable(rows, groups):
+                estimate[str(own)] = NOT_ESTIMABLE
+            elif isinstance(own, Difference):
+                again = [own.signed(r, s) for r, s in zip(others[:, point], other_shares, strict=True)]
+                differences = own.signed(rates[point], shares)
+                whole = np.array([each for each in again if len(each) == len(differences)])
+                estimate[str(own)] = _gap_estimate(differences, whole, confidence)
+            else:
+                value = own.attained(rates[point], shares, groups)
+                again_values = [own.attained(r, s, groups) for r, s in zip(others[:, point], other_shares, strict=True)]
+                estimate[str(own)] = percentile_estimate(value, np.array(again_values), confidence)
+    return estimates
+
+
+def objective_estimates(found: Tally, drawn: Tally, objective: Objective, confidence: float) -> list[Estimate]:
+    """Value of an objective at each point, with its interval."""
+    values, again = (
+        objective.of_people(
+            (each.mass.sum(axis=-2) / each.mass.sum(axis=(-1, -2))[..., None])[..., None, :],
+            each.decided.sum(axis=-2) / each.mass.sum(axis=(-1, -2))[..., None, None],
+        )
+        for each in (found, drawn)
+    )
+    return [
+        NOT_ESTIMABLE if np.isnan(value) else percentile_estimate(float(value), again[:, point], confidence)
+        for point, value in enumerate(values)
+    ]
 
 
 def standard_errors(data: Dataset, scores: Floats, rates: tuple[Rate, ...]) -> Floats:

@@ -1,4 +1,4 @@
-r"""The linear program of a limit: best accuracy under fairness notions, re-solved for any tolerances.
+r"""The linear program of a limit: the best rule under notions and requirements, re-solved for any tolerances.
 
 Accuracy is affine in the scores, so are all group rates, and a gap of at most eps is
 
@@ -11,22 +11,21 @@ program with some of its constraints is the optimum of the whole if it meets the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fairlimits.arrays import Floats
-from fairlimits.criteria import INDIVIDUAL, NOTIONS, Rate, affine_rates
+from fairlimits.criteria import INDIVIDUAL, NOTIONS, ROUNDING, Rate, affine_rates
 from fairlimits.distribution import CellDistribution
 from fairlimits.lp import Optimum, Program
 from fairlimits.neighbours import Neighbourhood
+from fairlimits.objective import ACCURACY, Objective
 from fairlimits.pairs import LazyPairs, times
 from fairlimits.parametric import Line, Piece
+from fairlimits.requirements import Requirement, Rows
 from fairlimits.variables import Variables
-
-# Probabilities are sums of masses: a difference below this share of their size is rounding.
-_ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 # Rows times variables up to which following the optimum pivot by pivot beats a solver call a point.
 _FOLLOWED = 50_000
@@ -40,18 +39,18 @@ class Solved:
     ----------
     x : ndarray of shape (n,)
         Scores of the variables.
-    accuracy : float
-        The optimal accuracy.
+    value : float
+        The optimal value of the objective, such as accuracy.
     gap : float
-        What is left between the accuracy and its proven upper bound.
+        What is left between the value and its proven upper bound.
     duals : ndarray
         Multipliers of the rows of the rates.
     pair_pressure : float
-        How fast accuracy rises with the tolerance of individual fairness.
+        How fast the value rises with the tolerance of individual fairness.
     """
 
     x: Floats
-    accuracy: float
+    value: float
     gap: float
     duals: Floats
     pair_pressure: float
@@ -85,7 +84,7 @@ def _met_by_a_coin(matrix: Floats, value: Floats) -> Floats:
 
 
 class FairProgram:
-    """Best accuracy under some notions, kept in the solver and re-solved for any tolerances.
+    """The best rule under some notions, kept in the solver and re-solved for any tolerances.
 
     Parameters
     ----------
@@ -96,12 +95,32 @@ class FairProgram:
         Whether the rule sees the group.
     neighbourhood : Neighbourhood
         What individual fairness compares, if it is among the notions.
+    requirements : sequence of Requirement
+        What else the rule must keep, at any tolerances.
+    objective : Objective
+        What is maximised.
+    rows : sequence of Rows
+        Further rows, the same at any tolerances.
     """
 
     def __init__(
-        self, dist: CellDistribution, notions: tuple[str, ...], aware: bool, neighbourhood: Neighbourhood
+        self,
+        dist: CellDistribution,
+        notions: tuple[str, ...],
+        aware: bool,
+        neighbourhood: Neighbourhood,
+        requirements: Sequence[Requirement] = (),
+        objective: Objective = ACCURACY,
+        rows: Sequence[Rows] = (),
     ) -> None:
         self.variables = Variables(dist, aware)
+        self.objective, self.requirements = objective, tuple(requirements)
+        zero, one = objective.credit(dist)
+        # The proof of an optimum is absolute: credits of any size are brought to 1.
+        self.unit = max(zero, one)
+        gain = one / self.unit * dist.mass[:, :, 1] - zero / self.unit * dist.mass[:, :, 0]
+        self._cost = self.variables.forms(gain.T[None])[0]
+        self._base = objective.base(dist)
         self.notions = notions
         n = len(self.variables)
         # Each rate is constrained once, by the smallest tolerance of the notions that ask for it.
@@ -110,26 +129,41 @@ class FairProgram:
             for rate in NOTIONS[name].rates if name in NOTIONS else ():
                 askers.setdefault(rate, []).append(name)
         found = (self._rate_rows(dist, rate, tuple(names)) for rate, names in askers.items())
-        self._rates = [rows for rows in found if rows is not None]
-        extra = sum(rows.spread for rows in self._rates)
+        self._rates = [each for each in found if each is not None]
+        fixed = [*(requirement.rows(dist) for requirement in self.requirements), *rows]
+        extra = sum(each.spread for each in self._rates) + sum(bool(own.shared.any()) for own in fixed)
         blocks, z = [np.zeros((0, n + extra))], n
-        for rows in self._rates:
-            block = np.zeros((len(rows.offset), n + extra))
-            block[:, :n] = rows.matrix
-            if rows.spread:
+        for rate_rows in self._rates:
+            block = np.zeros((len(rate_rows.offset), n + extra))
+            block[:, :n] = rate_rows.matrix
+            if rate_rows.spread:
                 block[:, z] = -1
                 z += 1
             blocks.append(block)
+        for own in fixed:
+            block = np.zeros((len(own.lower), n + extra))
+            block[:, :n] = _met_by_a_coin(self._without_rounding(own), own.coin)
+            if own.shared.any():
+                block[:, z] = own.shared
+                z += 1
+            blocks.append(block)
         matrix = np.concatenate(blocks)
+        self._fixed_lower = np.concatenate([np.zeros(0), *(own.lower for own in fixed)])
+        self._fixed_upper = np.concatenate([np.zeros(0), *(own.upper for own in fixed)])
         self._offset = np.concatenate([np.zeros(0), *(rows.offset for rows in self._rates)])
         self._down = np.concatenate([np.zeros(0), *(np.full(len(r.offset), r.down) for r in self._rates)])
         self._rate_of_row = np.repeat(np.arange(len(self._rates)), [len(r.offset) for r in self._rates])
-        self._program = Program(
-            np.concatenate([self.variables.cost, np.zeros(extra)]), np.zeros(n + extra), np.ones(n + extra)
-        )
+        self._program = Program(np.concatenate([self._cost, np.zeros(extra)]), np.zeros(n + extra), np.ones(n + extra))
         if len(matrix):
-            self._program.add_dense_rows(matrix, self._offset, self._offset)
+            at_once = np.concatenate([self._offset, self._fixed_lower])
+            self._program.add_dense_rows(matrix, at_once, at_once)
         self._pairs = LazyPairs(self.variables.compare(neighbourhood)) if INDIVIDUAL in notions else None
+
+    def _without_rounding(self, rows: Rows) -> Floats:
+        """Forms of the variables; where rates of groups that are alike cancel, nothing is left."""
+        forms = self.variables.forms(rows.coefficient)
+        forms[np.abs(forms) <= ROUNDING * self.variables.forms(rows.size)] = 0
+        return forms
 
     def _rate_rows(self, dist: CellDistribution, rate: Rate, askers: tuple[str, ...]) -> _RateRows | None:
         rates = affine_rates(dist, rate)
@@ -141,9 +175,9 @@ class FairProgram:
             difference = matrix[:1] - matrix[1:]
             # Where the groups are alike, what is left is rounding, and no constraint.
             size = self.variables.coefficients(rates.size)[rates.defined].sum(axis=0)
-            difference[np.abs(difference) <= _ROUNDING * size] = 0
+            difference[np.abs(difference) <= ROUNDING * size] = 0
             offset = constant[1:] - constant[:1]
-            offset[np.abs(offset) <= _ROUNDING] = 0
+            offset[np.abs(offset) <= ROUNDING] = 0
             return _RateRows(askers, _met_by_a_coin(difference, offset), offset, down=-1.0)
         return _RateRows(askers, _met_by_a_coin(matrix, 0.5 - constant), -constant, down=0.0)
 
@@ -195,7 +229,7 @@ class FairProgram:
         self, start: Mapping[str, float], move: Mapping[str, float], end: float
     ) -> tuple[list[Piece], Line] | None:
         """Pieces of the optimum along a line of tolerances, if they can be followed pivot by pivot."""
-        if self._pairs is not None or len(self._offset) * len(self.variables) > _FOLLOWED:
+        if self._pairs is not None or self._program.n_rows * len(self.variables) > _FOLLOWED:
             return None
         stop = {name: start[name] + end * move[name] for name in start}
         if not all(self._leads_throughout(rows, start, stop) for rows in self._rates):
@@ -217,20 +251,21 @@ class FairProgram:
     def _row_bounds(self, tolerances: Mapping[str, float]) -> tuple[Floats, Floats]:
         by_rate = np.array([min(tolerances[name] for name in rows.askers) for rows in self._rates])
         eps = by_rate[self._rate_of_row] if len(by_rate) else by_rate
-        return self._offset + times(self._down, eps), self._offset + eps
+        lower, upper = self._offset + times(self._down, eps), self._offset + eps
+        return np.concatenate([lower, self._fixed_lower]), np.concatenate([upper, self._fixed_upper])
 
     def _solved(self, optimum: Optimum) -> Solved:
-        rows = len(self._offset)
+        rows = len(self._offset) + len(self._fixed_lower)
         return Solved(
             x=optimum.x[: len(self.variables)],
-            accuracy=self.variables.base + optimum.value,
-            gap=optimum.gap,
-            duals=optimum.duals[:rows],
-            pair_pressure=0.0 if self._pairs is None else self._pairs.pressure(optimum.duals[rows:]),
+            value=self._base + self.unit * optimum.value,
+            gap=self.unit * optimum.gap,
+            duals=self.unit * optimum.duals[: len(self._offset)],
+            pair_pressure=0.0 if self._pairs is None else self.unit * self._pairs.pressure(optimum.duals[rows:]),
         )
 
     def slope(self, solved: Solved, tolerances: Mapping[str, float], move: Mapping[str, float]) -> float:
-        """How fast accuracy rises when each notion's tolerance rises at the rate that `move` gives.
+        """How fast the value rises when each notion's tolerance rises at the rate that `move` gives.
 
         It is a slope of the concave curve at that point: exact between two breakpoints, and between the left
         and the right derivative at one.

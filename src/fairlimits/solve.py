@@ -1,10 +1,10 @@
-"""`solve`: from a distribution and tolerances to the most accurate rule, with everything it attains."""
+"""`solve`: from a distribution and tolerances to the best rule, with everything it attains."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 from fairlimits.arrays import Floats
 from fairlimits.criteria import INDIVIDUAL, check_names, group_gaps
 from fairlimits.distribution import CellDistribution
-from fairlimits.errors import FileError, InputError
+from fairlimits.errors import FileError, InfeasibleError, InputError
 from fairlimits.neighbours import Neighbourhood, can_compare
+from fairlimits.objective import ACCURACY, Objective, read_objective
 from fairlimits.program import FairProgram, Solved
+from fairlimits.relaxation import Asked, explained
+from fairlimits.requirements import Requirement, read_requirements
 from fairlimits.storage import nest, read_archive, unnest, write_archive
 from fairlimits.variables import Variables
 
@@ -31,7 +34,7 @@ _STEP = 1e-6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rule:
-    """The most accurate decision rule under some tolerances.
+    """The best decision rule under some tolerances and requirements.
 
     Parameters
     ----------
@@ -48,11 +51,15 @@ class Rule:
     accuracy : float
         Probability that the decision equals the label, on the distribution.
     bayes_accuracy : float
-        The same for the best rule without any constraint.
+        The same for the most accurate rule without any constraint.
     shadow_prices : mapping of str to float
-        For each tolerance, how fast accuracy would rise with that tolerance alone.
+        For each tolerance, how fast the value would rise with that tolerance alone.
     optimality_gap : float
-        What is left between the accuracy and its proven upper bound.
+        What is left between the value and its proven upper bound.
+    requirements : tuple of Requirement
+        What the rule keeps besides.
+    objective : Objective
+        What the rule is best at: accuracy, if nothing else was asked for.
     """
 
     distribution: CellDistribution
@@ -64,6 +71,20 @@ class Rule:
     bayes_accuracy: float
     shadow_prices: Mapping[str, float]
     optimality_gap: float
+    requirements: tuple[Requirement, ...] = ()
+    objective: Objective = ACCURACY
+
+    @property
+    def value(self) -> float:
+        """What was maximised: accuracy, balanced accuracy or minus the expected cost."""
+        if self.objective == ACCURACY:
+            return self.accuracy
+        return float(self.objective.value(self.distribution, self.group_scores))
+
+    @cached_property
+    def attained(self) -> dict[str, float]:
+        """Value of what each requirement is about, by the requirement's text."""
+        return {str(own): own.value(self.distribution, self.group_scores) for own in self.requirements}
 
     @cached_property
     def gaps(self) -> dict[str, float]:
@@ -99,6 +120,8 @@ class Rule:
             "bayes_accuracy": self.bayes_accuracy,
             "shadow_prices": dict(self.shadow_prices),
             "optimality_gap": self.optimality_gap,
+            "requirements": [str(own) for own in self.requirements],
+            "objective": str(self.objective),
         }
         write_archive(path, _KIND, header, {"scores": self.scores} | nest("distribution", arrays))
 
@@ -126,14 +149,18 @@ class Rule:
                 bayes_accuracy=float(header["bayes_accuracy"]),
                 shadow_prices={str(key): float(value) for key, value in header["shadow_prices"].items()},
                 optimality_gap=float(header["optimality_gap"]),
+                requirements=read_requirements(header["requirements"]),
+                objective=read_objective(header["objective"]),
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(f"The file's rule is damaged ({error}); save it again.") from error
 
     def __repr__(self) -> str:
-        asked = ", ".join(f"{name} <= {value:g}" for name, value in self.tolerances.items()) or "no constraint"
+        asked = [*(f"{name} <= {value:g}" for name, value in self.tolerances.items()), *map(str, self.requirements)]
         sees = "aware" if self.aware else "unaware"
-        return f"Rule({asked}; {sees}; accuracy {self.accuracy:.4f}, best without {self.bayes_accuracy:.4f})"
+        goal = "" if self.objective == ACCURACY else f"{self.objective.in_words(self.value)}; "
+        figures = f"{goal}accuracy {self.accuracy:.4f}, best without {self.bayes_accuracy:.4f}"
+        return f"Rule({', '.join(asked) or 'no constraint'}; {sees}; {figures})"
 
 
 def solve(
@@ -142,8 +169,10 @@ def solve(
     *,
     aware: bool = False,
     neighbours: Neighbourhood | None = None,
+    requirements: Iterable[Requirement | str] = (),
+    objective: Objective | str = ACCURACY,
 ) -> Rule:
-    """Find the most accurate rule whose fairness gaps stay within tolerances.
+    """Find the best rule whose fairness gaps stay within tolerances.
 
     Parameters
     ----------
@@ -156,11 +185,23 @@ def solve(
         Whether the rule may see the group.
     neighbours : Neighbourhood, optional
         What individual fairness (IF) compares.
+    requirements : iterable of Requirement or str, optional
+        What the rule must keep besides: limits and floors of rates, of all people or of groups
+        (``"selection rate <= 0.3"``, ``"accuracy of Female >= 0.8"``), ratios (``"selection rate ratio >= 0.8"``,
+        the four-fifths rule) and differences (``"error rate difference from the rest <= 0.05"``).
+    objective : Objective or str, default="accuracy"
+        What the rule is to be best at: ``"accuracy"``, ``"balanced accuracy"``, or the least expected cost of a false
+        positive and a false negative, such as ``"costs 1:5"``.
 
     Returns
     -------
     Rule
         A proven optimum on the distribution.
+
+    Raises
+    ------
+    InfeasibleError
+        If no rule meets all of it; the message names the smallest relaxation of each constraint that would help.
 
     Examples
     --------
@@ -168,12 +209,24 @@ def solve(
     >>> rule = solve(dist, {"DP": 0.0})
     >>> round(rule.accuracy, 3), round(rule.bayes_accuracy, 3)
     (0.6, 0.7)
+    >>> solve(dist, {}, requirements=["selection rate <= 0.3"]).attained
+    {'selection rate <= 0.3': 0.3}
     """
     asked = check_tolerances(tolerances)
     hood = Neighbourhood() if neighbours is None else neighbours
-    program = FairProgram(dist, tuple(asked), aware, hood)
-    solved = program.solve(asked)
+    kept, goal = read_requirements(requirements), read_objective(objective)
+    program = FairProgram(dist, tuple(asked), aware, hood, kept, goal)
+    try:
+        solved = program.solve(asked)
+    except InfeasibleError:
+        raise infeasible(program, asked, hood) from None
     return make_rule(program, solved, asked, hood, shadow_prices(program, asked))
+
+
+def infeasible(program: FairProgram, tolerances: Mapping[str, float], neighbours: Neighbourhood) -> InfeasibleError:
+    """Make the error that says what to relax."""
+    variables = program.variables
+    return explained(variables.dist, Asked(tolerances, program.requirements, variables.aware, neighbours))
 
 
 def check_tolerances(tolerances: Mapping[str, float]) -> dict[str, float]:
@@ -207,10 +260,12 @@ def make_rule(
         tolerances=dict(tolerances),
         aware=variables.aware,
         neighbours=neighbours,
-        accuracy=solved.accuracy,
+        accuracy=(solved.value if program.objective == ACCURACY else variables.base + float(variables.cost @ solved.x)),
         bayes_accuracy=bayes_accuracy(variables),
         shadow_prices=dict(prices),
         optimality_gap=solved.gap,
+        requirements=program.requirements,
+        objective=program.objective,
     )
 
 
@@ -220,7 +275,7 @@ def bayes_accuracy(variables: Variables) -> float:
 
 
 def shadow_prices(program: FairProgram, tolerances: Mapping[str, float]) -> dict[str, float]:
-    """Right derivative of the optimal accuracy in each notion's tolerance alone."""
+    """Right derivative of the optimal value in each notion's tolerance alone."""
     prices = {}
     for name, value in tolerances.items():
         # Just beyond the tolerance the slope is that of the piece to the right, also at a breakpoint.

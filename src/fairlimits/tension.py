@@ -100,7 +100,7 @@ def tension(
     for i, j in [*((i, i) for i in range(size)), *combinations(range(size), 2)]:
         asked = check_tolerances(dict.fromkeys((names[i], names[j]), tolerance))
         program = FairProgram(dist, tuple(asked), aware, hood)
-        loss[i, j] = loss[j, i] = bayes_accuracy(program.variables) - program.solve(asked).accuracy
+        loss[i, j] = loss[j, i] = bayes_accuracy(program.variables) - program.solve(asked).value
     alone = np.diag(loss).copy()
     return Tension(
         notions=names,

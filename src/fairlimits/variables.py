@@ -78,6 +78,12 @@ class Variables:
         row[self.group, np.arange(len(self))] = by_group[self.group, self.cell]
         return row
 
+    def forms(self, by_group: Floats) -> Floats:
+        """Linear forms (m, G, N) of group-wise scores as forms (m, n) of the variables."""
+        if self.group is None:
+            return np.asarray(by_group.sum(axis=1)[:, self.filled])
+        return np.asarray(by_group[:, self.group, self.cell])
+
     def expand(self, x: Floats) -> Floats:
         """Scores of all cells, of shape (..., N) or (..., N, G), from those of the variables, (..., n).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import typer
 
+from fairlimits.arrays import Floats
 from fairlimits.cli import options
 from fairlimits.cli.show import check_suffix, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.criteria import check_names, estimable
@@ -21,6 +22,10 @@ from fairlimits.errors import InputError
 from fairlimits.frontier import Frontier
 from fairlimits.frontier import frontier as trace
 from fairlimits.look import COLOURS, figure_style
+from fairlimits.objective import read_objective
+from fairlimits.ratios import RatioFrontier, ratio_frontier
+from fairlimits.requirements import rate_name, read_requirements
+from fairlimits.solve import solve
 from fairlimits.storage import write_whole
 
 _PICTURES = (".png", ".pdf", ".svg")
@@ -44,10 +49,32 @@ def frontier(
     fix: Annotated[
         list[str] | None, typer.Option(help="Hold a notion at a tolerance, such as IF=0.1 (repeatable).")
     ] = None,
-    start: Annotated[float, typer.Option("--from", help="First tolerance.")] = 0.0,
-    stop: Annotated[float, typer.Option("--to", help="Last tolerance.")] = 0.2,
+    start: Annotated[
+        float | None, typer.Option("--from", help="First tolerance.", show_default="0, or a ratio of 0.5")
+    ] = None,
+    stop: Annotated[
+        float | None, typer.Option("--to", help="Last tolerance.", show_default="0.2, or a ratio of 1")
+    ] = None,
     points: Annotated[int, typer.Option(help="Number of tolerances.")] = 41,
     exact: Annotated[bool, typer.Option("--exact", help="Find every breakpoint instead of sampling.")] = False,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What all rules must keep besides, such as 'selection rate <= 0.3', 'accuracy of Female >= 0.8' or "
+            "'selection rate ratio >= 0.8' (repeatable)."
+        ),
+    ] = None,
+    objective: Annotated[
+        str,
+        typer.Option(help="What to be best at: accuracy, 'balanced accuracy', or costs of errors as in 'costs 1:5'."),
+    ] = "accuracy",
+    ratio: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of a notion, hold the ratio of this rate between groups, such as 'selection rate' for the "
+            "four-fifths rule; --from and --to are then ratios (0.5 to 1)."
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to a .csv, .json, .png, .pdf or .svg file.")
     ] = None,
@@ -68,27 +95,61 @@ def frontier(
 
       fairlimits frontier adult -n EOd --fix IF=0.1 -o curve.png
 
+      fairlimits frontier adult -n EOd --require 'selection rate <= 0.3' --objective 'costs 1:5'
+
+      fairlimits frontier adult --ratio 'selection rate'
+
       fairlimits frontier loans.csv --label paid --positive yes --sensitive sex --sensitive race -n EOd
     """
     check_suffix(output, (".csv", ".json", *_PICTURES))
-    moving = check_names(notion or ["DP"])
-    fixed = _fixed(fix or [], moving)
-    if points < 2 or not (math.isfinite(start) and math.isfinite(stop) and 0 <= start < stop):
+    if ratio is not None and (notion or exact):
         raise InputError(
-            f"--from {start:g} --to {stop:g} --points {points} gives no range; "
+            "--ratio takes the place of --notion, and has no exact breakpoints; leave --notion and --exact out."
+        )
+    moving = () if ratio is not None else check_names(notion or ["DP"])
+    fixed = _fixed(fix or [], moving)
+    first, last = (0.0, 0.2) if ratio is None else (0.5, 1.0)
+    first, last = first if start is None else start, last if stop is None else stop
+    if points < 2 or not (math.isfinite(first) and math.isfinite(last) and 0 <= first < last):
+        raise InputError(
+            f"--from {first:g} --to {last:g} --points {points} gives no range; "
             "start at 0 or above, end higher, with at least 2 points."
         )
+    asked: dict[str, Any] = {"requirements": read_requirements(require or []), "objective": read_objective(objective)}
+    name = None if ratio is None else rate_name(ratio)
     dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
     dist = options.make_cells(dataset, cells, seed, generator, samples)
-    span: Any = (start, stop) if exact else np.linspace(start, stop, points)
-    tolerances: dict[str, Any] = dict.fromkeys(moving, span) | fixed
-    curves = {}
+    curves: dict[bool, Frontier | RatioFrontier] = {}
     for aware in (True, False):
         with progress_bar("Group seen" if aware else "Group hidden") as tell:
-            curves[aware] = trace(dist, tuple(tolerances), tolerances, aware=aware, exact=exact, progress=tell)
-    _print(dist, curves, moving, fixed)
+            if name is not None:
+                curves[aware] = ratio_frontier(
+                    dist,
+                    np.linspace(first, last, points),
+                    rate=name,
+                    tolerances=fixed,
+                    aware=aware,
+                    progress=tell,
+                    **asked,
+                )
+            else:
+                span: Any = (first, last) if exact else np.linspace(first, last, points)
+                tolerances: dict[str, Any] = dict.fromkeys(moving, span) | fixed
+                curves[aware] = trace(
+                    dist, tuple(tolerances), tolerances, aware=aware, exact=exact, progress=tell, **asked
+                )
+    held = [*(f"{name} <= {value:g}" for name, value in fixed.items()), *map(str, asked["requirements"])]
+    _print(dist, curves, " and ".join(moving) + " <=" if moving else f"{name} ratio >=", held)
+    weak = [name for name in (*moving, *fixed) if not estimable(dist, name)]
+    if weak:
+        say(f"Not estimable, for fewer than 30 rows stand behind one of its rates: {', '.join(weak)}.")
     if output is not None:
-        _write(output, curves, {"data": data, "cells": cells, "generator": generator, "seed": seed, "fixed": fixed})
+        made: dict[str, Any] = {"data": data, "cells": cells, "generator": generator, "seed": seed, "fixed": fixed}
+        if require:
+            made["requirements"] = held[len(fixed) :]
+        if objective != "accuracy":
+            made["objective"] = objective
+        _write(output, curves, made, held)
         say(f"Written to {output}.")
 
 
@@ -104,41 +165,49 @@ def _fixed(given: list[str], moving: tuple[str, ...]) -> dict[str, float]:
     return fixed
 
 
+def _positions(curve: Frontier | RatioFrontier) -> Floats:
+    """Tolerances or ratios of the points."""
+    if isinstance(curve, RatioFrontier):
+        return curve.ratios
+    return next((values for values in curve.grid.values() if np.ptp(values) > 0), next(iter(curve.grid.values())))
+
+
+def _exact(curve: Frontier | RatioFrontier) -> bool:
+    return isinstance(curve, Frontier) and curve.exact
+
+
 def _print(
-    dist: CellDistribution,
-    curves: Mapping[bool, Frontier],
-    moving: tuple[str, ...],
-    fixed: Mapping[str, float],
+    dist: CellDistribution, curves: Mapping[bool, Frontier | RatioFrontier], what: str, held: Sequence[str]
 ) -> None:
-    tolerances = np.unique(np.concatenate([curve.grid[moving[0]] for curve in curves.values()]))
-    shown = tolerances[np.unique(np.linspace(0, len(tolerances) - 1, _LINES).round().astype(int))]
-    rows = [
-        (f"{tolerance:.4f}", *(f"{_at(curves[aware], moving[0], tolerance):.4f}" for aware in (True, False)))
-        for tolerance in shown
-    ]
-    held = "".join(f", {name} <= {value:g}" for name, value in fixed.items())
+    at = np.unique(np.concatenate([_positions(curve) for curve in curves.values()]))
+    shown = at[np.unique(np.linspace(0, len(at) - 1, _LINES).round().astype(int))]
+    rows = []
+    for position in shown:
+        values = (np.interp(position, _positions(curves[aware]), curves[aware].value) for aware in (True, False))
+        rows.append((f"{position:.4f}", *(f"{value:.4f}" for value in values)))
+    goal = curves[True].objective
     rows_text = f"{int(dist.counts.sum()):,} rows, " if dist.counts is not None else ""
+    asked = "".join(f", {each}" for each in held)
     print_table(
-        (f"{' and '.join(moving)} <=", "group seen", "group hidden"),
+        (what, "group seen", "group hidden"),
         rows,
-        f"Best accuracy, plug-in ({rows_text}{dist.n_cells} cells{held})",
+        f"Best {goal.title}, plug-in ({rows_text}{dist.n_cells} cells{asked})",
     )
     best = ", ".join(
-        f"{curves[aware].bayes_accuracy:.4f} with the group {'seen' if aware else 'hidden'}" for aware in (True, False)
+        f"{solve(dist, {}, aware=aware, objective=goal).value:.4f} with the group {'seen' if aware else 'hidden'}"
+        for aware in (True, False)
     )
     say(f"Without any constraint: {best}.")
-    if curves[True].exact:
+    if _exact(curves[True]):
         say(f"{len(curves[True])} and {len(curves[False])} breakpoints; straight lines between them are exact.")
-    weak = [name for name in (*moving, *fixed) if not estimable(dist, name)]
-    if weak:
-        say(f"Not estimable, for fewer than 30 rows stand behind one of its rates: {', '.join(weak)}.")
 
 
-def _at(curve: Frontier, notion: str, tolerance: float) -> float:
-    return float(np.interp(tolerance, curve.grid[notion], curve.accuracy))
-
-
-def _write(output: Path, curves: Mapping[bool, Frontier], made: Mapping[str, Any]) -> None:
+def _write(
+    output: Path,
+    curves: Mapping[bool, Frontier | RatioFrontier],
+    made: Mapping[str, Any],
+    held: Sequence[str],
+) -> None:
     suffix = output.suffix.lower()
     if suffix in _PICTURES:
         with figure_style():
@@ -147,8 +216,8 @@ def _write(output: Path, curves: Mapping[bool, Frontier], made: Mapping[str, Any
                 name = "group seen" if aware else "group hidden"
                 style = "-" if aware else (0, (5, 2))
                 curve.plot(ax, label=name, color=COLOURS["aware" if aware else "unaware"], linestyle=style)
-            held = "".join(f", {name} at most {value:g}" for name, value in made["fixed"].items())
-            ax.set_title(f"Best accuracy on {Path(made['data']).stem}{held}")
+            asked = "".join(f", {each}" for each in held)
+            ax.set_title(f"Best rule on {Path(made['data']).stem}{asked}", wrap=True)
             ax.legend()
             with write_whole(output) as temporary:
                 figure.savefig(temporary)
@@ -161,7 +230,7 @@ def _write(output: Path, curves: Mapping[bool, Frontier], made: Mapping[str, Any
     if suffix == ".csv":
         write_csv(output, pa.concat_tables(tables))
         return
-    content = {"made from": dict(made), "figures": "plug-in", "exact": curves[True].exact}
+    content = {"made from": dict(made), "figures": "plug-in", "exact": _exact(curves[True])}
     for aware, curve in curves.items():
         columns = curve.to_frame().to_pydict()
         content["group seen" if aware else "group hidden"] = {

@@ -225,6 +225,11 @@ def make_problem(
             f"The rule is for the groups {', '.join(groups)} and the distribution has {', '.join(dist.groups)}; "
             "solve for a rule on it."
         )
+    if rule.requirements:
+        raise InputError(
+            f"The rule keeps {', '.join(map(str, rule.requirements))}, and a map keeps tolerances only; solve for a rule "
+            "without requirements."
+        )
     asked = check_tolerances(rule.tolerances if tolerances is None else tolerances)
     hood = rule.neighbours if neighbours is None else neighbours
     if not isinstance(hood, Neighbourhood):
