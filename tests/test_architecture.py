@@ -56,6 +56,7 @@ ROOMS = (
     "challenge",
     "growth",
     "scenarios",
+    "audit",
     "estimators",
     "report",
     # The package's own front door: who stands below it may use the public names only.

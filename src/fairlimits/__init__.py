@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairlimits.audit import Audit, audit
 from fairlimits.challenge import BeatenWarning, Challenge, challenge
 from fairlimits.criteria import ALL_NOTIONS
 from fairlimits.data import Dataset, load_dataset, open_dataset
@@ -24,6 +25,7 @@ from fairlimits.errors import (
     MissingExtraError,
     SolverError,
 )
+from fairlimits.estimators import ConstrainedBayesClassifier, Decorrelator, load_estimator, save_estimator
 from fairlimits.evaluate import EvaluatedFrontier, Evaluation, evaluate
 from fairlimits.fidelity import fidelity
 from fairlimits.frontier import Frontier, frontier
@@ -51,14 +53,17 @@ __version__ = "0.1.0"
 __all__ = [
     "ALL_NOTIONS",
     "FOUR_FIFTHS",
+    "Audit",
     "BeatenWarning",
     "CellDistribution",
     "Challenge",
+    "ConstrainedBayesClassifier",
     "Costs",
     "DataError",
     "Dataset",
     "DatasetUnavailableError",
     "DecorrelationFrontier",
+    "Decorrelator",
     "Difference",
     "EvaluatedFrontier",
     "Evaluation",
@@ -85,6 +90,7 @@ __all__ = [
     "Scenarios",
     "SolverError",
     "Tension",
+    "audit",
     "cells_supported",
     "challenge",
     "decorrelate",
@@ -96,12 +102,14 @@ __all__ = [
     "frontier",
     "growth",
     "load_dataset",
+    "load_estimator",
     "open_dataset",
     "pointwise_frontier",
     "predictive_parity",
     "ratio_frontier",
     "rows_to_certify",
     "samples_needed",
+    "save_estimator",
     "scenarios",
     "solve",
     "solve_pointwise",

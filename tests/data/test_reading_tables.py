@@ -351,3 +351,10 @@ def test_identifiers_are_refused() -> None:
     # As many values, each seen often enough, are legal.
     repeated = pa.concat_tables([frame] * 3)
     assert Dataset.from_frame(repeated, label="y", sensitive="sex").n_rows == 3 * n
+
+
+def test_frames_that_were_joined_are_read() -> None:
+    one = pd.DataFrame({"job": ["a", "b"], "age": [1.5, 2.5], "sex": ["f", "m"], "paid": ["no", "yes"]})
+    data = Dataset.from_frame(pd.concat([one, one]), label="paid", positive="yes", sensitive="sex")
+    assert data.n_rows == 4
+    assert data.schema.features[0].categories == ("a", "b")

@@ -201,3 +201,9 @@ def test_missing_values_and_weights(plan: Plan) -> None:
     mapped = weighted.apply(some_data(11, 300, weight=True))
     assert "w" not in mapped.column_names
     assert weighted.correlation < 1e-10
+
+
+def test_rows_of_one_group_alone_can_be_mapped(plan: Plan) -> None:
+    people = some_data(4, 300)
+    mapped = plan.apply(people.take(np.flatnonzero(people.group == 1)))
+    assert mapped.num_rows == int((people.group == 1).sum())

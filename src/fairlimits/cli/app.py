@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import fairlimits
+from fairlimits.cli.audit import audit
 from fairlimits.cli.datasets import datasets
 from fairlimits.cli.decorrelate import decorrelate
 from fairlimits.cli.fidelity import fidelity
@@ -26,7 +27,7 @@ app = typer.Typer(
     help="How fair and how accurate can any classifier be on your data, given what it may see?",
     epilog="Start with: fairlimits report adult -o report.html",
 )
-for command in (report, frontier, scenarios, decorrelate, fidelity, datasets):
+for command in (report, frontier, scenarios, audit, decorrelate, fidelity, datasets):
     app.command()(command)
 
 

@@ -74,6 +74,9 @@ class Table:
                 f"Column {name!r} mixes values of different kinds, or holds a kind that cannot be read: "
                 "convert it to text or numbers, or drop it."
             ) from error
+        if isinstance(array, pa.ChunkedArray):
+            # Columns of tables that were joined come in pieces.
+            array = array.combine_chunks()
         if self.keep is not None:
             array = array.filter(self.keep)
         if pa.types.is_dictionary(array.type):

@@ -105,19 +105,28 @@ def check_seed(random_state: int) -> int:
 
 def draw_bins(maps: Maps, rows: Rows, random_state: int) -> Ints:
     """Draw where each row is sent: a row of the maps."""
-    chance = np.random.default_rng(check_seed(random_state)).random(len(rows.cell))
+    draws = np.random.default_rng(check_seed(random_state)).random(len(rows.cell))
+    if rows.group is None:
+        return draw_targets(maps[0], rows.cell, draws)
     bins = np.zeros(len(rows.cell), dtype=np.int64)
     for g, columns in enumerate(maps):
-        own = np.arange(len(rows.cell)) if rows.group is None else np.flatnonzero(rows.group == g)
-        reached = np.cumsum(columns, axis=0)
-        last = len(columns) - 1 - (columns[::-1] > 0).argmax(axis=0)
-        order = own[np.argsort(rows.cell[own], kind="stable")]
-        cells, starts = np.unique(rows.cell[order], return_index=True)
-        for cell, members in zip(cells.tolist(), np.split(order, starts[1:]), strict=True):
-            drawn = np.searchsorted(reached[:, cell], chance[members] * reached[-1, cell], side="right")
-            # Rounding may put the very last draw behind the last target.
-            bins[members] = np.minimum(drawn, last[cell])
+        own = np.flatnonzero(rows.group == g)
+        bins[own] = draw_targets(columns, rows.cell[own], draws[own])
     return bins
+
+
+def draw_targets(columns: Floats, cell: Ints, draws: Floats) -> Ints:
+    """Turn draws from 0 to 1 into where rows are sent, by a map whose column j has the chances of people in cell j."""
+    targets = np.zeros(len(cell), dtype=np.int64)
+    order = np.argsort(cell, kind="stable")
+    cells, starts = np.unique(cell[order], return_index=True)
+    for own, start, stop in zip(cells.tolist(), starts, [*starts[1:], len(cell)], strict=False):
+        members = order[start:stop]
+        reached = np.cumsum(columns[:, own])
+        drawn = np.searchsorted(reached, draws[members] * reached[-1], side="right")
+        # Rounding may put the very last draw behind the last target.
+        targets[members] = np.minimum(drawn, np.flatnonzero(columns[:, own])[-1])
+    return targets
 
 
 def cell_values(dist: CellDistribution) -> dict[str, NDArray[Any]]:

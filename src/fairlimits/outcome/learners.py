@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from fairlimits.arrays import Floats, Ints
@@ -147,7 +148,7 @@ class Learner:
         model = self.make(given, random_state)
         # Threads of one fit wait for each other at every step; fits run side by side instead.
         with threadpool_limits(limits=1):
-            model.fit(matrix, target[counted], sample_weight=weight[counted])
+            model.fit(matrix, target[counted], **{weight_argument(model): weight[counted]})
         return Chances(self.view, model, np.asarray(model.classes_, dtype=np.int64), classes)
 
 
@@ -211,6 +212,14 @@ def default_learners(schema: Schema, encoding: Encoding) -> tuple[Learner, ...]:
     )
 
 
+def weight_argument(estimator: Any) -> str:
+    """Name of the argument of fit that takes the weights: a pipeline hands them to its last step."""
+    if not isinstance(estimator, Pipeline):
+        return "sample_weight"
+    name, last = estimator.steps[-1]
+    return f"{name}__{weight_argument(last)}"
+
+
 def own_learner(estimator: Any, encoding: Encoding) -> Learner:
     """Wrap a user's scikit-learn classifier; it sees numbers scaled and a column for each category."""
     if isinstance(estimator, type):
@@ -222,9 +231,12 @@ def own_learner(estimator: Any, encoding: Encoding) -> Learner:
                 "such as LogisticRegression()."
             )
 
-    parameters = signature(estimator.fit).parameters
+    last = estimator
+    while isinstance(last, Pipeline):
+        last = last.steps[-1][1]
+    parameters = signature(last.fit).parameters
     if "sample_weight" not in parameters and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        raise InputError(f"The estimator {estimator!r} takes no weights; give one whose fit has sample_weight.")
+        raise InputError(f"The estimator {last!r} takes no weights; give one whose fit has sample_weight.")
 
     def make(given: Given | None, random_state: int) -> Any:
         model = clone(estimator)

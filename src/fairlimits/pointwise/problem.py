@@ -78,6 +78,11 @@ class Problem:
                     return self._constant(tolerances, margins, confidence)
                 found = self._solve(limits_of(self.rates, {n: tolerances[n] - margins[n] for n in tolerances}))
         rule = self._make(tolerances, margins, found.multipliers, found.scores, None)
+        alike = self._alike(tolerances, margins)
+        if self.rates and alike.label_accuracy > rule.label_accuracy + _UNMET:
+            # Where a handful of rows' labels shift the rates, what meets them can be worse than deciding all alike,
+            # which has no gap at all.
+            rule = alike
         aims = {name: tolerances[name] - margins[name] for name in tolerances}
         unmet = [name for name, aim in aims.items() if rule.gaps[name] > aim + _UNMET]
         if unmet:
@@ -166,6 +171,10 @@ class Problem:
             MarginWarning,
             stacklevel=4,
         )
+        return self._alike(tolerances, margins)
+
+    def _alike(self, tolerances: Mapping[str, float], margins: Mapping[str, float]) -> PointwiseRule:
+        """Everybody gets the same score."""
         # Deciding all alike is equally accurate in all groups only by the toss of a coin.
         majority = float(self.zero < 0.5)
         score = 0.5 if "EA" in tolerances else majority

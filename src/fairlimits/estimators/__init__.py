@@ -1,0 +1,9 @@
+"""The library as scikit-learn estimators, and how they are saved."""
+
+from __future__ import annotations
+
+from fairlimits.estimators.classifier import ConstrainedBayesClassifier
+from fairlimits.estimators.decorrelator import Decorrelator
+from fairlimits.estimators.saving import load_estimator, save_estimator
+
+__all__ = ["ConstrainedBayesClassifier", "Decorrelator", "load_estimator", "save_estimator"]

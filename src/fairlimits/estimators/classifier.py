@@ -1,0 +1,383 @@
+"""`ConstrainedBayesClassifier`: the most accurate rule within tolerances, as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
+
+from fairlimits.arrays import Floats, Ints
+from fairlimits.criteria import INDIVIDUAL, NOTIONS
+from fairlimits.data import Dataset, read_features
+from fairlimits.data._columns import Table
+from fairlimits.discretize import Partition, discretize
+from fairlimits.distribution import CellDistribution
+from fairlimits.errors import InputError
+from fairlimits.estimators._cells import cells_to_make, check_partition
+from fairlimits.estimators._draw import check_seed, row_draws
+from fairlimits.estimators._frames import (
+    Sensitive,
+    check_group_notions,
+    learn_features,
+    make_dataset,
+    open_fit,
+    open_rows,
+    read_group,
+    read_weights,
+)
+from fairlimits.estimators._prefit import Prefit, as_rows, score_feature
+from fairlimits.frontier import Frontier, frontier
+from fairlimits.judge import tally
+from fairlimits.neighbours import Neighbourhood
+from fairlimits.objective import ACCURACY, Objective, read_objective
+from fairlimits.outcome import Outcome, OutcomeCells, estimate_outcome
+from fairlimits.places import FEATURES, cells_of
+from fairlimits.pointwise import PointwiseFrontier, PointwiseRule, pointwise_frontier, solve_pointwise
+from fairlimits.quantize import assign
+from fairlimits.requirements import Requirement, read_requirements
+from fairlimits.solve import Rule, check_tolerances, solve
+
+
+class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The most accurate classifier whose fairness gaps stay within tolerances.
+
+    It estimates P(A, Y | x), group and label given the features, and decides by the best rule on that estimate. With a
+    fitted model as `prefit`, the model's score is all that the rule sees of x, so that any classifier can be
+    post-processed.
+
+    Parameters
+    ----------
+    tolerances : mapping of str to float, optional
+        Largest gap allowed for each notion, among DP, EA, EOp, PE, EOd and IF; by default there is no constraint.
+        Tolerances need ``sensitive_features`` at `fit`.
+    aware : bool, default=False
+        Whether the rule sees the group. Then `predict` needs ``sensitive_features`` too; else it never does.
+    partition : {"outcome", "features", "blend"}, default="outcome"
+        What cells cut, if there are any (see `discretize`).
+    cells : int, optional
+        Number of cells. By default single people are decided, which is most accurate. Individual fairness,
+        requirements, other objectives than accuracy and the partitions "features" and "blend" need cells: then up to
+        256 by default.
+    confidence : float, optional
+        Tighten each tolerance so that the gap stays within it in the population with this confidence, such as 0.95
+        (see `solve_pointwise`). Not for cells.
+    estimator : scikit-learn classifier, optional
+        What to learn P(A, Y | x) with, instead of boosting and logistic regression (see `estimate_outcome`).
+    prefit : fitted classifier or "scores", optional
+        A classifier to be post-processed, or "scores" if X is one column of a model's scores. Fit on rows that the
+        model has not seen. Where the estimator is cloned, as by a grid search, wrap the model in scikit-learn's
+        ``FrozenEstimator``.
+    neighbours : Neighbourhood, optional
+        What individual fairness compares.
+    requirements : sequence of str or Requirement, default=()
+        What the rule must keep besides, such as ``"selection rate <= 0.3"`` (see `solve`). It needs cells.
+    objective : str or Objective, default="accuracy"
+        What the rule is to be best at, such as ``"balanced accuracy"`` (see `solve`). All but accuracy need cells.
+    randomize : bool, default=True
+        Whether `predict` draws where the rule does. If not, it thresholds the probability at 0.5, which can exceed the
+        tolerances: ``thresholding_`` has what that costs.
+    n_jobs : int, optional
+        Fits that run side by side, by default as many as there are cores; the result does not depend on it.
+    random_state : int, default=0
+        Seed of folds, learners, cells and draws.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted. The second one is the positive label, which DP, EOp and PE are about.
+    groups_ : tuple of str
+        The groups; several sensitive columns make one of each combination that occurs, such as "Female / Black".
+    rule_ : PointwiseRule or Rule
+        The rule, with its accuracy, gaps and shadow prices.
+    distribution_ : CellDistribution
+        The cells that the rule was solved on. If single people are decided, up to 256 cells of the same estimate, made
+        for reading when they are first asked for.
+    frontier_ : PointwiseFrontier or Frontier
+        Accuracy over a range of tolerances of the same notions (of DP, if none is held), made when first asked for.
+    thresholding_ : dict of str to dict of str to float
+        For accuracy and the gap of each group notion, "randomized" and "thresholded": what drawing and what a threshold
+        of 0.5 attains on the rows of the fit; unless the cells cut the features, each is judged out of fold.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if X is a data frame.
+
+    Notes
+    -----
+    Columns of numbers are numeric; text, truth values and declared categories are categorical. Missing values are
+    allowed, and a category that `fit` did not see counts as missing.
+
+    The draw of a row is a hash of ``random_state`` and its values in X: the same row gets the same decision wherever it
+    stands, and so do equal rows. The group has no part in the draw.
+
+    The rows of the fit are kept in memory, for ``distribution_`` and ``frontier_``, and are never written out, neither
+    by `save_estimator` nor by pickle. So where single people are decided, an estimator that was loaded lacks these two.
+
+    scikit-learn's ``check_estimator`` passes except for what `expected_failed_checks` names.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> group = rng.integers(0, 2, 600)
+    >>> X = rng.normal(size=(600, 2)) + 0.3 * group[:, None]
+    >>> y = (X.sum(axis=1) + rng.normal(size=600) > 0.5).astype(int)
+    >>> model = ConstrainedBayesClassifier(tolerances={"DP": 0.05}, estimator=LogisticRegression())
+    >>> model.fit(X, y, sensitive_features=group).predict(X[:3])
+    array([1, 0, 0])
+    >>> round(model.rule_.gaps["DP"], 2)
+    0.05
+    """
+
+    expected_failed_checks: Mapping[str, str] = {
+        "check_sample_weight_equivalence_on_dense_data": (
+            "rows are dealt into folds by the row, so a row of weight 2 is not the same as two rows in two folds"
+        ),
+    }
+
+    def __init__(
+        self,
+        tolerances: Mapping[str, float] | None = None,
+        *,
+        aware: bool = False,
+        partition: Partition = "outcome",
+        cells: int | None = None,
+        confidence: float | None = None,
+        estimator: Any = None,
+        prefit: Prefit = None,
+        neighbours: Neighbourhood | None = None,
+        requirements: Sequence[Requirement | str] | str = (),
+        objective: Objective | str = "accuracy",
+        randomize: bool = True,
+        n_jobs: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.tolerances = tolerances
+        self.aware = aware
+        self.partition = partition
+        self.cells = cells
+        self.confidence = confidence
+        self.estimator = estimator
+        self.prefit = prefit
+        self.neighbours = neighbours
+        self.requirements = requirements
+        self.objective = objective
+        self.randomize = randomize
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> ConstrainedBayesClassifier:
+        """Learn the estimate and solve for the rule.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d)
+            The features; pandas, polars or Arrow.
+        y : array-like of shape (n,)
+            Labels of two classes.
+        sensitive_features : array-like of shape (n,) or (n, k), or data frame, optional
+            What makes the groups; several columns make one of each combination that occurs. It is no feature, unless X
+            has it too. Without it there is one group.
+        sample_weight : array-like of shape (n,), optional
+            What each row counts.
+        """
+        asked = check_tolerances({} if self.tolerances is None else self.tolerances)
+        pointwise = self._check_choices(asked)
+        seed = check_seed(self.random_state)
+        X = as_rows(self.prefit, X)
+        table, target = open_fit(self, X, y)
+        if self.prefit is None:
+            features, columns = learn_features(table)
+        else:
+            feature, columns = score_feature(self.prefit, table, X)
+            features = (feature,)
+        sensitive = None if sensitive_features is None else Sensitive.read(sensitive_features, len(table))
+        if self.aware and sensitive is None:
+            raise InputError("With aware=True the rule sees the group; pass sensitive_features to fit, and to predict.")
+        data = make_dataset(features, columns, sensitive, target, read_weights(sample_weight, X))
+        check_group_notions(asked, data)
+
+        outcome = None
+        if self.partition != FEATURES:
+            outcome = estimate_outcome(data, estimator=self.estimator, random_state=seed, n_jobs=self.n_jobs)
+        rule: PointwiseRule | Rule
+        if outcome is not None and pointwise:
+            rule = solve_pointwise(outcome, asked, aware=self.aware, confidence=self.confidence)
+            own_scores = rule.scores_of(outcome.q, data.group)
+        else:
+            number = cells_to_make(self.cells, data, outcome)
+            dist = discretize(
+                data, number, partition=self.partition, generator=None, outcome=outcome, random_state=seed
+            )
+            rule = solve(dist, asked, aware=self.aware, **self._goal())
+            own_scores = _scores_in(rule, _own_cells(dist, data, outcome), data.group)
+        self.classes_ = target.classes
+        self.groups_ = data.groups
+        self.rule_ = rule
+        self.thresholding_ = _compared(data, own_scores)
+        self._schema = data.schema
+        self._sensitive_names = None if sensitive is None else sensitive.names
+        self._outcome = outcome if pointwise else None
+        self._distribution: CellDistribution | None = None
+        self._frontier: PointwiseFrontier | Frontier | None = None
+        return self
+
+    def predict(self, X: Any, *, sensitive_features: Any = None) -> NDArray[Any]:
+        """Decide each row: drawn by its content and the seed, or thresholded.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d)
+            The features.
+        sensitive_features : array-like of shape (n,) or (n, k), or data frame, optional
+            Needed if the rule is aware; else it is not looked at.
+        """
+        table, scores = self._scores(X, sensitive_features)
+        level = row_draws(table, self.random_state) if self.randomize else 0.5
+        return np.asarray(self.classes_[(scores > level).astype(np.int64)])
+
+    def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> Floats:
+        """Probability that `predict` gives each of the classes; 0 or 1 if it does not draw.
+
+        Parameters
+        ----------
+        X, sensitive_features
+            See `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        _, scores = self._scores(X, sensitive_features)
+        chance = scores if self.randomize else (scores > 0.5).astype(np.float64)
+        return np.column_stack([1 - chance, chance])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
+        """Share of rows whose label `predict` meets.
+
+        Parameters
+        ----------
+        X, sensitive_features
+            See `predict`.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,), optional
+            What each row counts.
+        """
+        decided = self.predict(X, sensitive_features=sensitive_features)
+        return float(accuracy_score(y, decided, sample_weight=sample_weight))
+
+    @property
+    def distribution_(self) -> CellDistribution:
+        """The cells that the rule was solved on, or cells of the same estimate for reading."""
+        check_is_fitted(self, "rule_")
+        if isinstance(self.rule_, Rule):
+            return self.rule_.distribution
+        if self._distribution is None:
+            outcome = self._kept("distribution_")
+            number = cells_to_make(None, outcome.data, outcome)
+            self._distribution = discretize(
+                outcome.data, number, partition="outcome", outcome=outcome, random_state=self.random_state
+            )
+        return self._distribution
+
+    @property
+    def frontier_(self) -> PointwiseFrontier | Frontier:
+        """Accuracy over a range of tolerances of the notions that are held, or of DP."""
+        check_is_fitted(self, "rule_")
+        if len(self.groups_) < 2:
+            raise AttributeError("There is no frontier_ for one group only; give sensitive_features to fit.")
+        if self._frontier is None:
+            notions = tuple(self.rule_.tolerances) or ("DP",)
+            if isinstance(self.rule_, Rule):
+                self._frontier = frontier(self.rule_.distribution, notions, aware=self.rule_.aware, **self._goal())
+            else:
+                self._frontier = pointwise_frontier(
+                    self._kept("frontier_"), notions, aware=self.rule_.aware, confidence=self.confidence
+                )
+        return self._frontier
+
+    def _check_choices(self, asked: Mapping[str, float]) -> bool:
+        """Refuse choices that contradict each other; return whether single people are decided."""
+        check_partition(self.partition, self.estimator)
+        plain = not read_requirements(self.requirements) and read_objective(self.objective) == ACCURACY
+        pointwise = plain and self.cells is None and self.partition == "outcome" and INDIVIDUAL not in asked
+        if self.confidence is not None and not pointwise:
+            raise InputError(
+                "A confidence is for rules that decide single people; leave it out, or all that needs cells."
+            )
+        return pointwise
+
+    def _goal(self) -> dict[str, Any]:
+        """What cells are solved for, beside the tolerances."""
+        return {"neighbours": self.neighbours, "requirements": self.requirements, "objective": self.objective}
+
+    def _kept(self, what: str) -> Outcome:
+        if self._outcome is None:
+            raise AttributeError(
+                f"{what} is made from the rows of the fit, which are never saved; fit again to have it."
+            )
+        return self._outcome
+
+    def _scores(self, X: Any, sensitive_features: Any) -> tuple[Table, Floats]:
+        """Open rows, and find the probability of deciding 1 for each."""
+        check_is_fitted(self, "rule_")
+        X = as_rows(self.prefit, X)
+        table = open_rows(self, X)
+        n_rows = len(table)
+        if self.prefit is None:
+            columns = read_features(self._schema, table.frame.to_native(), unseen="missing")
+        else:
+            _, columns = score_feature(self.prefit, table, X)
+        group = None
+        if self.rule_.aware:
+            group = read_group(self._schema, self._sensitive_names, sensitive_features, n_rows)
+        if isinstance(self.rule_, PointwiseRule):
+            return table, self.rule_.scores_of(self.rule_.model.predict_columns(columns, n_rows), group)
+        return table, _scores_in(self.rule_, cells_of(self.rule_.distribution, columns, n_rows), group)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Files must not hold the people that the estimator was fitted on; what is made from them when asked for would
+        # repeat the learners, once for every rule of a frontier.
+        state: dict[str, Any] = super().__getstate__()
+        return state | {key: None for key in ("_outcome", "_distribution", "_frontier") if key in state}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _scores_in(rule: Rule, cell: Ints, group: Ints | None) -> Floats:
+    return np.asarray(rule.scores[cell] if group is None or not rule.aware else rule.scores[cell, group])
+
+
+def _own_cells(dist: CellDistribution, data: Dataset, outcome: Outcome | None) -> Ints:
+    """Cells of the rows of the fit; where they follow from an estimate, by the one that did not see the row."""
+    if outcome is None or not isinstance(dist.places, OutcomeCells):
+        return cells_of(dist, data.columns, data.n_rows)
+    space = dist.places.space
+    encoded = space.encoding.transform_dataset(data) if space.feature_scale > 0 else None
+    return assign(space.place(outcome.q, encoded), dist.places.codewords)
+
+
+def _compared(data: Dataset, scores: Floats) -> dict[str, dict[str, float]]:
+    """Accuracy and gaps on labelled rows of scores that are drawn, and of scores that are thresholded."""
+    found = tally(data, np.stack([scores, (scores > 0.5).astype(np.float64)]))
+    figures = {"accuracy": found.accuracy()}
+    for name, notion in NOTIONS.items():
+        rates = [found.rate(rate) for rate in notion.rates]
+        # A group without a rate has no part; with fewer than two that have one there is no gap.
+        known = [own[:, ~np.isnan(own[0])] for own in rates]
+        spread = [np.ptp(own, axis=1) if own.shape[1] > 1 else np.full(2, np.nan) for own in known]
+        figures[name] = np.fmax.reduce(spread)
+    return {name: {"randomized": float(a), "thresholded": float(b)} for name, (a, b) in figures.items()}

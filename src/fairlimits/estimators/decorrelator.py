@@ -1,0 +1,228 @@
+"""`Decorrelator`: a map from which the group cannot be told, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import check_is_fitted
+
+from fairlimits.data import read_features
+from fairlimits.decorrelate import decorrelate
+from fairlimits.decorrelate.apply import SCORED_AS, draw_targets, mapped_table
+from fairlimits.decorrelate.find import ACCURACY_WEIGHT, CORRELATION_WEIGHT
+from fairlimits.discretize import Partition, discretize
+from fairlimits.distribution import CellDistribution
+from fairlimits.errors import InputError
+from fairlimits.estimators._cells import cells_to_make, check_partition
+from fairlimits.estimators._draw import check_seed, row_draws
+from fairlimits.estimators._frames import (
+    Sensitive,
+    check_group_notions,
+    is_frame,
+    learn_features,
+    make_dataset,
+    open_fit,
+    open_rows,
+    read_group,
+    read_weights,
+)
+from fairlimits.outcome import estimate_outcome
+from fairlimits.places import FEATURES, cells_of
+from fairlimits.solve import check_tolerances, solve
+
+
+class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Replace people's features by ones from which their group cannot be told, at the least loss of accuracy.
+
+    The features are cut into cells, the best rule within the tolerances is found, and the map is the one that keeps
+    this rule useful and moves people least (see `decorrelate`).
+
+    Parameters
+    ----------
+    tolerances : mapping of str to float, optional
+        Largest gaps of the rule, before and after the map; by default there is no constraint.
+    accuracy_weight, correlation_weight : float, default=15.0 and 25.0
+        What accuracy and correlation with the group count; only their ratio matters.
+    cells : int, optional
+        Number of cells, by default up to 256.
+    partition : {"features", "outcome", "blend"}, default="features"
+        What the cells cut (see `discretize`).
+    estimator : scikit-learn classifier, optional
+        What to learn P(A, Y | x) with, if that is what the cells cut (see `estimate_outcome`).
+    aware : bool, default=False
+        Whether rule and map see the group. Then `transform` needs ``sensitive_features`` too, and its result has one
+        column more, ``scored_as``: the group that the rule takes the row for.
+    random_state : int, default=0
+        Seed of cells and draws.
+
+    Attributes
+    ----------
+    plan_ : Plan
+        The map, with accuracy, gaps and correlation before and after.
+    distribution_ : CellDistribution
+        The cells.
+    groups_ : tuple of str
+        The groups.
+    classes_ : ndarray of shape (2,)
+        The labels, sorted; the second one is the positive label.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if X is a data frame.
+
+    Notes
+    -----
+    A mapped row has the values of its target cell and nothing of its own: means of numbers, most frequent categories.
+    Where it is sent is a hash of ``random_state`` and its values in X, so the same row is always sent to the same
+    place, and so are equal rows.
+
+    scikit-learn's ``check_estimator`` passes except for what `expected_failed_checks` names.
+    """
+
+    expected_failed_checks: Mapping[str, str] = {
+        "check_sample_weight_equivalence_on_dense_data": (
+            "the values of a cell are those of five people or more, and people are counted by the row, not by weight"
+        ),
+    }
+
+    def __init__(
+        self,
+        tolerances: Mapping[str, float] | None = None,
+        *,
+        accuracy_weight: float = ACCURACY_WEIGHT,
+        correlation_weight: float = CORRELATION_WEIGHT,
+        cells: int | None = None,
+        partition: Partition = "features",
+        estimator: Any = None,
+        aware: bool = False,
+        random_state: int = 0,
+    ) -> None:
+        self.tolerances = tolerances
+        self.accuracy_weight = accuracy_weight
+        self.correlation_weight = correlation_weight
+        self.cells = cells
+        self.partition = partition
+        self.estimator = estimator
+        self.aware = aware
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Decorrelator:
+        """Cut cells, and find rule and map.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d)
+            The features; pandas, polars or Arrow.
+        y : array-like of shape (n,)
+            Labels of two classes.
+        sensitive_features : array-like of shape (n,) or (n, k), or data frame, optional
+            What makes the groups. Without it there is one group, and nothing to hide.
+        sample_weight : array-like of shape (n,), optional
+            What each row counts.
+        """
+        asked = check_tolerances({} if self.tolerances is None else self.tolerances)
+        seed = check_seed(self.random_state)
+        check_partition(self.partition, self.estimator)
+        table, target = open_fit(self, X, y)
+        features, columns = learn_features(table)
+        sensitive = None if sensitive_features is None else Sensitive.read(sensitive_features, len(table))
+        if self.aware and sensitive is None:
+            raise InputError("With aware=True the map sees the group; pass sensitive_features to fit and to transform.")
+        if self.aware and SCORED_AS in table.names:
+            raise InputError(f"A feature is called {SCORED_AS!r}, the name of a column of the result: rename it.")
+        data = make_dataset(features, columns, sensitive, target, read_weights(sample_weight, X))
+        check_group_notions(asked, data)
+        outcome = None
+        if self.partition != FEATURES:
+            outcome = estimate_outcome(data, estimator=self.estimator, random_state=seed)
+        number = cells_to_make(self.cells, data, outcome)
+        dist = discretize(data, number, partition=self.partition, generator=None, outcome=outcome, random_state=seed)
+        rule = solve(dist, asked, aware=self.aware)
+        self.plan_ = decorrelate(dist, rule, self.accuracy_weight, self.correlation_weight)
+        self.groups_ = data.groups
+        self.classes_ = target.classes
+        self._schema = data.schema
+        self._sensitive_names = None if sensitive is None else sensitive.names
+        return self
+
+    def transform(self, X: Any, *, sensitive_features: Any = None) -> Any:
+        """Map rows, seen before or not.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d)
+            The rows; a category that `fit` did not see counts as missing.
+        sensitive_features : array-like of shape (n,) or (n, k), or data frame, optional
+            Needed if the map is aware; else it is not looked at.
+
+        Returns
+        -------
+        array or data frame
+            The mapped rows, in the kind of table that came in; an array of objects where not all columns are numbers.
+        """
+        check_is_fitted(self, "plan_")
+        table = open_rows(self, X)
+        n_rows = len(table)
+        columns = read_features(self._schema, table.frame.to_native(), unseen="missing")
+        cell = cells_of(self.distribution_, columns, n_rows)
+        draws = row_draws(table, self.random_state)
+        bins = np.zeros(n_rows, dtype=np.int64)
+        aware = self.plan_.aware
+        group = read_group(self._schema, self._sensitive_names, sensitive_features, n_rows) if aware else None
+        for g, chances in enumerate(self.plan_.maps):
+            own = np.arange(n_rows) if group is None else np.flatnonzero(group == g)
+            bins[own] = draw_targets(chances, cell[own], draws[own])
+        return _like(X, mapped_table(self.distribution_, aware, bins))
+
+    def fit_transform(self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and map the same rows.
+
+        Parameters
+        ----------
+        X, y, sensitive_features, sample_weight
+            See `fit`.
+        """
+        fitted = self.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
+        return fitted.transform(X, sensitive_features=sensitive_features)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns of the result: those of X, and ``scored_as`` if the map is aware."""
+        check_is_fitted(self, "plan_")
+        names = super().get_feature_names_out(input_features)
+        return np.append(names, np.array([SCORED_AS], dtype=object)) if self.plan_.aware else np.asarray(names)
+
+    @property
+    def distribution_(self) -> CellDistribution:
+        """The cells."""
+        check_is_fitted(self, "plan_")
+        return self.plan_.distribution
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        # A transformer says by these tags, too, that it takes two classes only.
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _like(X: Any, table: pa.Table) -> Any:
+    """Return a table as the kind of table, or array, that X is."""
+    if not is_frame(X):
+        columns = [column.to_numpy(zero_copy_only=False) for column in table.columns]
+        return np.column_stack([own if own.dtype.kind == "f" else own.astype(object) for own in columns])
+    if isinstance(X, pa.Table):
+        return table
+    frame = nw.from_native(X, eager_only=True)
+    native = nw.from_arrow(table, native_namespace=nw.get_native_namespace(frame)).to_native()
+    if hasattr(native, "index"):
+        native.index = X.index
+    return native

@@ -1,0 +1,193 @@
+"""Estimators are saved without pickle, come back the same in another process, and strange files are refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from applicants import applicants, numbers, quick
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+import fairlimits
+from fairlimits import (
+    ConstrainedBayesClassifier,
+    Decorrelator,
+    FileError,
+    InputError,
+    estimate_outcome,
+    load_estimator,
+    save_estimator,
+    solve_pointwise,
+)
+from fairlimits.outcome import estimate
+from fairlimits.outcome.learners import CodesView, Learner
+
+X, Y, SEX = applicants(300)
+TIGHT = {"DP": 0.1}
+
+
+class Ours(LogisticRegression):
+    """A classifier of a user's own."""
+
+
+def round_trip(estimator, tmp_path, **options):
+    path = tmp_path / "model.skops"
+    save_estimator(estimator, path)
+    return load_estimator(path, **options)
+
+
+@pytest.mark.parametrize(
+    ("tolerances", "options"),
+    [
+        (TIGHT, {}),
+        (TIGHT, {"aware": True}),
+        (TIGHT, {"cells": 12}),
+        (TIGHT, {"partition": "features", "cells": 12, "estimator": None}),
+        ({"DP": 0.1, "IF": 0.5}, {"partition": "blend", "cells": 12}),
+        ({}, {"requirements": ["selection rate <= 0.4", "selection rate ratio >= 0.5"], "objective": "costs 1:2"}),
+    ],
+)
+def test_classifiers(tolerances, options, tmp_path):
+    model = quick(tolerances, **options).fit(X, Y, sensitive_features=SEX)
+    again = round_trip(model, tmp_path)
+    for method in ("predict", "predict_proba"):
+        expected = getattr(model, method)(X, sensitive_features=SEX)
+        np.testing.assert_array_equal(getattr(again, method)(X, sensitive_features=SEX), expected)
+    assert again.rule_.gaps == pytest.approx(model.rule_.gaps, nan_ok=True)
+    assert again.rule_.shadow_prices == pytest.approx(model.rule_.shadow_prices)
+    assert again.thresholding_ == model.thresholding_
+    if "cells" in options:
+        np.testing.assert_array_equal(again.distribution_.mass, model.distribution_.mass)
+
+
+def test_boosting_with_categories(tmp_path, monkeypatch):
+    def few_trees(schema, encoding):
+        view = CodesView(schema)
+        return (
+            Learner("boosting", view, lambda given, seed: HistGradientBoostingClassifier(
+                max_iter=3, categorical_features=view.categories(given)
+            )),
+        )  # fmt: skip
+
+    monkeypatch.setattr(estimate, "default_learners", few_trees)
+    model = ConstrainedBayesClassifier(TIGHT).fit(X, Y, sensitive_features=SEX)
+    again = round_trip(model, tmp_path)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_post_processors_and_pipelines(tmp_path):
+    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(numbers(X), Y)
+    model = quick(TIGHT, prefit=fitted).fit(numbers(X), Y, sensitive_features=SEX)
+    again = round_trip(model, tmp_path)
+    np.testing.assert_array_equal(again.predict(numbers(X)), model.predict(numbers(X)))
+    whole = make_pipeline(StandardScaler(), quick(TIGHT))
+    whole.fit(numbers(X), Y, constrainedbayesclassifier__sensitive_features=SEX)
+    np.testing.assert_array_equal(round_trip(whole, tmp_path).predict(numbers(X)), whole.predict(numbers(X)))
+
+
+@pytest.mark.parametrize("options", [{}, {"aware": True}, {"partition": "outcome", "estimator": LogisticRegression()}])
+def test_maps(options, tmp_path):
+    model = Decorrelator(TIGHT, cells=8, **options).fit(X, Y, sensitive_features=SEX)
+    again = round_trip(model, tmp_path)
+    expected = model.transform(X, sensitive_features=SEX)
+    pd.testing.assert_frame_equal(again.transform(X, sensitive_features=SEX), expected)
+    assert again.plan_.summary() == model.plan_.summary()
+
+
+def test_bare_rules(tmp_path):
+    data = fairlimits.Dataset.from_frame(X.assign(sex=SEX, hired=Y), label="hired", sensitive="sex")
+    rule = solve_pointwise(estimate_outcome(data, estimator=LogisticRegression()), TIGHT)
+    np.testing.assert_array_equal(round_trip(rule, tmp_path).scores(data), rule.scores(data))
+
+
+def test_rows_are_not_written(tmp_path):
+    marked = X.assign(skill=X["skill"].where(X.index != 7, 2.718281828459))
+    model = quick(TIGHT).fit(marked, Y, sensitive_features=SEX)
+    again = round_trip(model, tmp_path)
+    assert again._outcome is None
+    mark = np.float64(2.718281828459).tobytes()
+    with zipfile.ZipFile(tmp_path / "model.skops") as archive:
+        assert not [name for name in archive.namelist() if mark in archive.read(name)]
+    for lost in ("distribution_", "frontier_"):
+        assert hasattr(model, lost)
+        with pytest.raises(AttributeError, match="never saved"):
+            getattr(round_trip(model, tmp_path), lost)
+
+
+def test_in_a_fresh_process(tmp_path):
+    model = quick(TIGHT).fit(X, Y, sensitive_features=SEX)
+    save_estimator(model, tmp_path / "model.skops")
+    X.to_csv(tmp_path / "rows.csv", index=False)
+    program = (
+        "import fairlimits, pandas\n"
+        "model = fairlimits.load_estimator('model.skops')\n"
+        "print(*model.predict(pandas.read_csv('rows.csv', float_precision='round_trip')), sep='')\n"
+    )
+    source = str(Path(fairlimits.__file__).parents[1])
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.strip() == "".join(map(str, model.predict(X)))
+
+
+def test_untrusted_types_are_refused_and_named(tmp_path):
+    model = quick(TIGHT, estimator=Ours()).fit(X, Y, sensitive_features=SEX)
+    name = f"{Ours.__module__}.Ours"
+    with pytest.raises(FileError, match=f"not trusted: {name}"):
+        round_trip(model, tmp_path)
+    again = round_trip(model, tmp_path, trusted=[name])
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    with pytest.raises(InputError, match="give a list"):
+        load_estimator(tmp_path / "model.skops", trusted=name)
+
+
+def test_what_would_run_a_program_is_refused(tmp_path):
+    path = tmp_path / "evil.skops"
+    skops.io.dump(quick(prefit=make_pipeline(FunctionTransformer(os.getcwd), LogisticRegression())), path)
+    with pytest.raises(FileError, match=r"not trusted: .*getcwd"):
+        load_estimator(path)
+
+
+def test_files_that_are_not_ours(tmp_path):
+    path = tmp_path / "model.skops"
+    with pytest.raises(FileError, match="no file"):
+        load_estimator(path)
+    save_estimator(quick(TIGHT).fit(X, Y, sensitive_features=SEX), path)
+    whole = path.read_bytes()
+    for part in (b"", b"rubbish", whole[: len(whole) // 2], whole[:200] + bytes(50) + whole[250:]):
+        path.write_bytes(part)
+        with pytest.raises(FileError, match="damaged"):
+            load_estimator(path)
+    skops.io.dump({"a": 1}, path)
+    with pytest.raises(FileError, match="holds a dict"):
+        load_estimator(path)
+    with pytest.raises(FileError):
+        load_estimator(tmp_path)
+
+
+def test_what_cannot_be_saved_is_said_and_leaves_nothing(tmp_path):
+    with pytest.raises(InputError, match="A dict is no estimator"):
+        save_estimator({}, tmp_path / "model.skops")
+    with pytest.raises(FileError, match="does not exist"):
+        save_estimator(quick(), tmp_path / "nowhere" / "model.skops")
+    save_estimator(quick(), tmp_path / "model.skops")
+    before = (tmp_path / "model.skops").read_bytes()
+    with pytest.raises(InputError, match="cannot be saved"):
+        save_estimator(quick(prefit=make_pipeline(FunctionTransformer(x for x in ()))), tmp_path / "model.skops")
+    assert (tmp_path / "model.skops").read_bytes() == before
+    assert [own.name for own in tmp_path.iterdir()] == ["model.skops"]
