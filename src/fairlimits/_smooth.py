@@ -134,6 +134,10 @@ def _minimise(points: Points, limits: Floats, temperature: float, start: Floats,
         equal[rate, column], equal[rate, len(where) + column] = 1.0, -1.0
     equal = equal[equal.any(axis=1)]
 
+    # Every feasible value lies below every dual one, and none below this: a dual value that does proves that there is
+    # no feasible one.
+    lowest = float(points.mass @ np.minimum(points.gain, 0)) - _PRECISION
+
     def value(split: Floats) -> tuple[float, Floats]:
         above, below = split[: len(where)], split[len(where) :]
         worth = (points.gain - coefficients @ (above - below)) / temperature
@@ -141,6 +145,8 @@ def _minimise(points: Points, limits: Floats, temperature: float, start: Floats,
         smooth = temperature * float(points.mass @ np.logaddexp(0.0, worth))
         slope = -(points.mass * scores) @ coefficients - constant
         total = smooth - constant @ (above - below) + cost @ above
+        if total < lowest:
+            raise SolverError("No scores bring the rates within their limits; give more rows, or wider tolerances.")
         return total, np.concatenate([slope + cost, -slope])
 
     first = start.ravel()[where]

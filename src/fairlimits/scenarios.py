@@ -239,18 +239,61 @@ def scenarios(
     )
     tell(0.8, "cutting cells")
     dist = discretize(learn, cells, partition="blend", outcome=outcome, random_state=random_state)
-    apart = {**asked, "DP": min(asked.get("DP", np.inf), correlation / 2)}
+    return compare(
+        outcome,
+        dist,
+        test,
+        asked,
+        correlation=correlation,
+        decisions=decisions,
+        confidence=confidence,
+        resamples=resamples,
+        random_state=random_state,
+        progress=lambda done, words: tell(0.85 + 0.15 * done, words),
+    )
+
+
+def compare(
+    outcome: Outcome,
+    dist: CellDistribution,
+    test: Dataset,
+    tolerances: Mapping[str, float],
+    *,
+    correlation: float = 0.0,
+    decisions: Floats | None = None,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> Scenarios:
+    """Compare the four situations, from an estimate and cells that are there already (see `scenarios`).
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Estimate on the rows to learn from.
+    dist : CellDistribution
+        Cells that blend that estimate with the features.
+    test : Dataset
+        Rows to evaluate on.
+    tolerances, correlation, confidence, resamples, random_state, progress
+        See `scenarios`.
+    decisions : ndarray of shape (n,), optional
+        A model's decisions on the rows to evaluate on.
+    """
+    tell = progress or silent
+    apart = {**tolerances, "DP": min(tolerances.get("DP", np.inf), correlation / 2)}
     found: list[tuple[bool, bool, bool, Rule | PointwiseRule | Plan, float]] = []
     for aware in (False, True):
-        tell(0.85 + 0.07 * aware, f"solving, group {'seen' if aware else 'hidden'}")
-        fixed = solve(dist, asked, aware=aware)
+        tell(0.4 * aware, f"solving, group {'seen' if aware else 'hidden'}")
+        fixed = solve(dist, tolerances, aware=aware)
         plan = decorrelate(dist, fixed, ACCURACY_WEIGHT, CORRELATION_WEIGHT, distortion=None)
         found += [
-            (aware, False, False, _best(outcome, dist, asked, aware), np.nan),
+            (aware, False, False, _best(outcome, dist, tolerances, aware), np.nan),
             (aware, True, False, _best(outcome, dist, apart, aware), correlation),
             (aware, True, True, plan, plan.correlation),
         ]
-    tell(0.97, "evaluating on held-out rows")
+    tell(0.8, "evaluating on held-out rows")
     scores = np.vstack([row_scores(rule, test) for *_, rule, _ in found])
     plug_in = np.array([rule.accuracy for *_, rule, _ in found])
     options: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "random_state": random_state}
@@ -262,11 +305,18 @@ def scenarios(
     costs = _costs(situations, scores, test, confidence, resamples, random_state)
     challenges = []
     if decisions is not None:
-        for name in (own for own in asked if own != INDIVIDUAL):
+        for name in (own for own in tolerances if own != INDIVIDUAL):
             limit = pointwise_frontier(outcome, [name], _CHALLENGED_AT, aware=True)
             challenges.append(challenge(limit, test, decisions, **options))
     return Scenarios(
-        asked, correlation, situations, costs, learn.n_rows, test.n_rows, outcome.calibration_error(), tuple(challenges)
+        tolerances=dict(tolerances),
+        correlation=correlation,
+        situations=situations,
+        costs=costs,
+        learned=outcome.data.n_rows,
+        tested=test.n_rows,
+        calibration_error=outcome.calibration_error(),
+        challenges=tuple(challenges),
     )
 
 

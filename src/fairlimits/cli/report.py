@@ -13,6 +13,7 @@ from fairlimits.cli import options
 from fairlimits.cli.show import check_suffix, print_table, progress_bar, say, write_json
 from fairlimits.discretize import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 from fairlimits.report import Summary, render, summarise
+from fairlimits.solve import check_tolerances
 from fairlimits.storage import write_text
 
 
@@ -29,12 +30,19 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page (.html), or its content (.json).")] = Path(
         "report.html"
     ),
+    tolerance: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tolerance", "-t", help="Largest gap in the four situations, such as DP=0.05 (the default; repeatable)."
+        ),
+    ] = None,
+    test_size: Annotated[float, typer.Option(help="Share of the rows to judge rules on.")] = 0.3,
     cells: options.Cells = 256,
     generator: options.Generator = DEFAULT_GENERATOR,
     samples: options.Samples = DEFAULT_SAMPLES,
     seed: options.Seed = 0,
 ) -> None:
-    """Write a page that says what fairness costs on this data.
+    """Write a page that says what fairness costs on this data, on people that no rule has seen.
 
     Examples
     --------
@@ -43,10 +51,19 @@ def report(
       fairlimits report loans.csv --label paid --positive yes --sensitive sex -o report.html
     """
     check_suffix(output, (".html", ".json"))
+    asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
     dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
     dist = options.make_cells(dataset, cells, seed, generator, samples)
-    with progress_bar("Solving") as tell:
-        summary = summarise(dist, Path(data).stem, progress=tell)
+    with progress_bar("Report") as tell:
+        summary = summarise(
+            dataset,
+            dist,
+            Path(data).stem,
+            tolerances=asked,
+            test_size=test_size,
+            random_state=seed,
+            progress=tell,
+        )
     chosen = {
         "label": label,
         "positive": positive,
@@ -54,17 +71,24 @@ def report(
         "cells": cells,
         "generator": generator if generator != DEFAULT_GENERATOR else None,
         "samples": samples if samples != DEFAULT_SAMPLES else None,
+        "test-size": test_size if test_size != 0.3 else None,
         "seed": seed,
         "output": output,
     }
-    lists = {"sensitive": sensitive, "numeric": numeric, "categorical": categorical, "drop": drop}
+    lists = {
+        "tolerance": tolerance,
+        "sensitive": sensitive,
+        "numeric": numeric,
+        "categorical": categorical,
+        "drop": drop,
+    }
     words = ["fairlimits", "report", data]
     words += [word for key, value in chosen.items() if value is not None for word in (f"--{key}", str(value))]
     words += [word for key, values in lists.items() for value in values or [] for word in (f"--{key}", value)]
     if missing_sensitive != "refuse":
         words += ["--missing-sensitive", missing_sensitive]
     if output.suffix.lower() == ".json":
-        write_json(output, {"fairlimits": fairlimits.__version__, "figures": "plug-in", **summary.to_dict()})
+        write_json(output, {"fairlimits": fairlimits.__version__, "command": shlex.join(words), **summary.to_dict()})
     else:
         write_text(output, render(summary, shlex.join(words), fairlimits.__version__))
     _print(summary)
@@ -72,15 +96,14 @@ def report(
 
 
 def _print(summary: Summary) -> None:
-    notions = list(dict.fromkeys(price.notion for price in summary.prices))
+    held = summary.held_out
     rows = []
-    for notion in notions:
-        prices = [summary.price(notion, eps, aware) for aware in (True, False) for eps in (0.0, 0.05)]
-        figures = [f"{price.accuracy:.4f}" if price.estimable else "not estimable" for price in prices]
-        rows.append((prices[0].title, *figures))
+    for notion in dict.fromkeys(own.notion for own in held.costs):
+        found = [held.cost(notion, tolerance, aware) for aware in (True, False) for tolerance in (0.0, 0.05)]
+        rows.append((found[0].title, *(f"{own.accuracy.value:.4f}" for own in found)))
     print_table(
         ("notion", "seen, at 0", "seen, at 0.05", "hidden, at 0", "hidden, at 0.05"),
         rows,
-        f"Best accuracy, plug-in: {summary.best_aware:.4f} with the group seen, "
-        f"{summary.best_unaware:.4f} with it hidden; under one notion:",
+        f"Accuracy on {held.tested:,} held-out rows: {held.best_seen.value:.4f} with the group seen, "
+        f"{held.best_hidden.value:.4f} with it hidden; under one notion:",
     )

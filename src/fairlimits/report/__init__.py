@@ -1,4 +1,4 @@
-"""From a distribution to a page that answers: plain data first (`summarise`), then HTML (`render`)."""
+"""From people to a page that answers: plain data first (`summarise`), then HTML (`render`)."""
 
 from __future__ import annotations
 

@@ -3,63 +3,184 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fairlimits.look import COLOURS, INK, MUTED, figure_style
-from fairlimits.report.summary import Clash, Curve, Summary
+from fairlimits.criteria import title
+from fairlimits.look import COLOURS, INK, MUTED, STYLES, figure_style
+from fairlimits.report.on_cells import OnCells
+from fairlimits.report.plain import Decorrelated, HeldOutCurve, Individual, Tensions
+from fairlimits.report.summary import Summary
+
+# Groups drawn in one picture; of more, the largest.
+_MOST_GROUPS = 4
 
 
 def frontier_figure(summary: Summary) -> Figure:
-    """Draw the exact frontier of every notion, with the group seen and not seen."""
-    notions = list(dict.fromkeys(curve.notion for curve in summary.curves))
-    lowest = min(min(curve.accuracy) for curve in summary.curves)
-    highest = max(summary.best_aware, summary.best_unaware)
-    room = max(highest - lowest, 1e-4) * 0.08
-    widest = max(max(curve.tolerances) for curve in summary.curves)
+    """Draw every single notion's frontier, held out with its band, and plug-in; group hidden above, seen below."""
+    curves = [curve for curve in summary.held_out.curves if len(curve.notions) == 1]
+    notions = list(dict.fromkeys(curve.notions[0] for curve in curves))
+    low, high = _range(curves, summary.on_cells)
     with figure_style():
-        figure, axes = plt.subplots(1, len(notions), figsize=(11, 2.9), sharey=True)
-        for ax, notion in zip(np.atleast_1d(axes), notions, strict=True):
-            for curve in (curve for curve in summary.curves if curve.notion == notion):
-                _draw(ax, curve, widest * 1.05)
-            ax.set_title(curve.title.capitalize())
-            ax.set_xlim(0, max(widest * 1.05, 1e-3))
-            ax.set_ylim(lowest - room, highest + room)
-            ax.set_xlabel("largest gap allowed")
-        first = np.atleast_1d(axes)[0]
-        first.set_ylabel("accuracy (plug-in)")
-        first.legend(loc="lower right")
+        figure, axes = plt.subplots(2, len(notions), figsize=(11.5, 5.4), sharex=True, sharey=True)
+        for row, aware in enumerate((False, True)):
+            for ax, notion in zip(axes[row], notions, strict=True):
+                curve = next(own for own in curves if own.notions[0] == notion and own.aware == aware)
+                on_cells = next(own for own in summary.on_cells.curves if (own.notion, own.aware) == (notion, aware))
+                until = curve.tolerances[-1]
+                x, y = [*on_cells.tolerances, until], [*on_cells.accuracy, on_cells.accuracy[-1]]
+                ax.plot(
+                    x, y, color=MUTED, linewidth=1.1, linestyle=STYLES[2], label=f"on {summary.on_cells.cells} cells"
+                )
+                _draw(ax, curve, COLOURS["aware" if aware else "unaware"])
+                ax.set_xlim(0, until)
+                ax.set_ylim(low, high)
+                if row == 0:
+                    ax.set_title(title(notion).capitalize(), fontsize=10)
+                else:
+                    ax.set_xlabel("largest gap allowed")
+            axes[row, 0].set_ylabel(f"accuracy\ngroup {'seen' if aware else 'hidden'}")
+            axes[row, -1].legend(loc="lower right", fontsize=8)
     return figure
 
 
-def _draw(ax: Axes, curve: Curve, until: float) -> None:
-    name = "aware" if curve.aware else "unaware"
-    label = "group seen" if curve.aware else "group hidden"
-    x, y = [*curve.tolerances, until], [*curve.accuracy, curve.accuracy[-1]]
-    ax.plot(x, y, color=COLOURS[name], linestyle="-" if curve.aware else (0, (5, 2)), label=label)
-
-
-def tension_figure(clashes: Iterable[Clash]) -> Figure:
-    """Draw what each pair of notions costs beyond the dearer one, the tensest on top."""
-    rows = list(clashes)
+def pair_figure(summary: Summary) -> Figure:
+    """Draw the frontiers of pairs of notions that move together, beside each alone."""
+    pairs = [curve for curve in summary.held_out.curves if len(curve.notions) == 2]
+    names = list(dict.fromkeys(tuple(curve.notions) for curve in pairs))
+    low, high = _range(summary.held_out.curves, None)
     with figure_style():
-        figure, ax = plt.subplots(figsize=(10, 0.8 + 0.3 * len(rows)))
-        places = np.arange(len(rows))[::-1]
-        dearer = np.array([max(row.loss_first, row.loss_second) for row in rows]) * 100
-        beyond = np.array([row.tension for row in rows]) * 100
-        ax.barh(places, dearer, color="#c9d2dc", label="the dearer one alone")
-        ax.barh(places, beyond, left=dearer, color=COLOURS["EA"], label="on top: the tension")
-        for place, total in zip(places, dearer + beyond, strict=True):
-            ax.annotate(f"{total:.1f}", (total, place), (4, 0), textcoords="offset points", va="center", color=INK)
-        ax.set_yticks(places, [f"{row.first} + {row.second}" for row in rows])
-        ax.tick_params(axis="y", length=0, colors=MUTED)
-        ax.grid(axis="y", visible=False)
-        ax.set_xlabel("accuracy lost, percentage points (plug-in, group hidden)")
+        figure, axes = plt.subplots(1, len(names), figsize=(11.5, 3.1), sharey=True)
+        for ax, both in zip(np.atleast_1d(axes), names, strict=True):
+            for aware in (False, True):
+                own = next(c for c in pairs if tuple(c.notions) == both and c.aware == aware)
+                _draw(ax, own, COLOURS["aware" if aware else "unaware"], f"group {'seen' if aware else 'hidden'}")
+            ax.set_title(" and ".join(both))
+            ax.set_xlabel("largest gap allowed in both")
+            ax.set_xlim(0, own.tolerances[-1])
+            ax.set_ylim(low, high)
+        np.atleast_1d(axes)[0].set_ylabel("accuracy")
+        np.atleast_1d(axes)[-1].legend(loc="lower right", fontsize=8)
+    return figure
+
+
+def _range(curves: Sequence[HeldOutCurve], cells: OnCells | None) -> tuple[float, float]:
+    lows = [min((*curve.low, *curve.plug_in)) for curve in curves]
+    highs = [max((*curve.high, *curve.plug_in)) for curve in curves]
+    if cells is not None:
+        lows += [min(curve.accuracy) for curve in cells.curves]
+        highs += [max(curve.accuracy) for curve in cells.curves]
+    room = max(max(highs) - min(lows), 1e-4) * 0.06
+    return min(lows) - room, max(highs) + room
+
+
+def _draw(ax: Axes, curve: HeldOutCurve, colour: str, name: str | None = None) -> None:
+    ax.fill_between(curve.tolerances, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0)
+    ax.plot(curve.tolerances, curve.accuracy, color=colour, label=f"{name}, held out" if name else "held out")
+    dashed = f"{name}, plug-in" if name else "plug-in"
+    ax.plot(curve.tolerances, curve.plug_in, color=colour, linestyle=STYLES[1], linewidth=1.3, label=dashed)
+
+
+def tension_figure(found: Tensions) -> Figure:
+    """Draw a heat map: what each pair of notions costs, and how much of it is beyond the dearer one."""
+    loss, tension = 100 * np.array(found.pair_loss), 100 * np.array(found.tension)
+    size = len(found.notions)
+    with figure_style():
+        figure, ax = plt.subplots(figsize=(6.4, 5.0))
+        below = np.ma.masked_array(tension, mask=np.triu(np.ones((size, size), dtype=bool)))
+        edges = np.arange(size + 1) - 0.5
+        most = max(float(tension.max()), 0.1)
+        shown = ax.pcolormesh(edges, edges, below, cmap="Oranges", vmin=0, vmax=most)
+        ax.invert_yaxis()
+        ax.set_aspect("equal")
+        for i in range(size):
+            for j in range(i + 1):
+                dark = i != j and tension[i, j] > 0.6 * most
+                words = f"{loss[i, j]:.1f}" if i == j else f"{loss[i, j]:.1f}\n+{max(tension[i, j], 0):.1f}"
+                weight = "bold" if i == j else "normal"
+                ax.text(j, i, words, ha="center", va="center", color="white" if dark else INK, fontweight=weight)
+        ax.set_xticks(range(size), found.notions)
+        ax.set_yticks(range(size), found.notions)
+        ax.grid(visible=False)
+        ax.tick_params(length=0)
+        for side in ax.spines.values():
+            side.set_visible(False)
+        bar = figure.colorbar(shown, ax=ax, label="tension, percentage points", shrink=0.8)
+        # A page of lines and letters stays sharp in print.
+        if bar.solids is not None:
+            bar.solids.set_rasterized(False)
+    return figure
+
+
+def individual_figure(found: Individual) -> Figure:
+    """Draw accuracy against the tolerance of individual fairness."""
+    with figure_style():
+        figure, ax = plt.subplots(figsize=(6.4, 3.2))
+        for aware, values in ((False, found.accuracy_hidden), (True, found.accuracy_seen)):
+            name = "group seen" if aware else "group hidden"
+            style = STYLES[0] if aware else STYLES[1]
+            ax.plot(
+                found.tolerances, values, color=COLOURS["aware" if aware else "unaware"], linestyle=style, label=name
+            )
+        ax.set_xlabel("largest difference of scores between neighbours")
+        ax.set_ylabel("accuracy (plug-in)")
+        ax.set_xlim(0, found.tolerances[-1])
         ax.legend(loc="lower right")
+    return figure
+
+
+def law_figure(found: Decorrelated) -> Figure:
+    """Draw where people of each group live among the cells, before and after the map."""
+    shown = list(range(min(len(found.groups), _MOST_GROUPS)))
+    palette = [COLOURS[name] for name in ("DP", "EA", "EOd", "PE")]
+    with figure_style():
+        figure, axes = plt.subplots(1, 2, figsize=(11.5, 3.1), sharey=True)
+        for ax, laws, name in zip(axes, (found.law_before, found.law_after), ("before", "after"), strict=True):
+            for g in shown:
+                place = np.arange(len(laws[g])) + 0.5
+                ax.step(
+                    place,
+                    100 * np.array(laws[g]),
+                    where="mid",
+                    color=palette[g],
+                    linestyle=STYLES[g],
+                    linewidth=1.3,
+                    label=found.groups[g].replace("$", r"\$"),
+                )
+            ax.set_title(f"{name} the map")
+            ax.set_xlabel("cells, by who lives in them")
+        axes[0].set_ylabel("share of the group, %")
+        axes[0].legend(loc="upper center")
+    return figure
+
+
+def shift_figure(cells: OnCells) -> Figure:
+    """Draw which shares of each group are decided otherwise because of each notion."""
+    notions = list(dict.fromkeys(own.notion for own in cells.shifts))
+    groups = list(dict.fromkeys(own.group for own in cells.shifts))[:_MOST_GROUPS]
+    palette = [COLOURS[name] for name in ("DP", "EA", "EOd", "PE")]
+    height = 0.8 / len(groups)
+    with figure_style():
+        figure, ax = plt.subplots(figsize=(8.6, 0.9 + 0.55 * len(notions) * max(len(groups), 2) / 2))
+        for k, group in enumerate(groups):
+            own = [next(s for s in cells.shifts if (s.notion, s.group) == (name, group)) for name in notions]
+            place = np.arange(len(notions))[::-1] + 0.4 - height * (k + 0.5)
+            ax.barh(
+                place, [100 * s.more_yes for s in own], height * 0.9, color=palette[k], label=group.replace("$", r"\$")
+            )
+            ax.barh(place, [-100 * s.more_no for s in own], height * 0.9, color=palette[k])
+        ax.axvline(0, color=MUTED, linewidth=0.8)
+        ax.set_yticks(np.arange(len(notions))[::-1], [title(name) for name in notions])
+        ax.grid(axis="y", visible=False)
+        ax.tick_params(axis="y", length=0)
+        ax.set_xlabel(
+            "more often no   \N{LEFTWARDS ARROW}   share of the group, %   \N{RIGHTWARDS ARROW}   more often yes"
+        )
+        ax.legend(loc="best")
     return figure
 
 

@@ -1,0 +1,88 @@
+"""Pieces of a page: sections, tables, figures with a caption, an alternative text and their data to download."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+NOT_ESTIMABLE = "not estimable"
+
+
+def section(heading: str, content: str, identity: str) -> str:
+    """Write a section; the content is HTML already."""
+    return f'<section id="{identity}"><h2>{escape(heading)}</h2>{content}</section>'
+
+
+def figure(
+    identity: str,
+    svg: str,
+    caption: str,
+    alternative: str,
+    data: Iterable[Mapping[str, Any]],
+    *,
+    broad: bool = False,
+) -> str:
+    """Write a picture with its caption, the text for those who do not see it, and its data as a file to keep.
+
+    A broad picture fills the page; on a small screen it is scrolled rather than shrunk until nobody can read it.
+    """
+    kind = "picture broad" if broad else "picture"
+    own = _apart(svg, identity)
+    picture = own.replace("<svg", f'<svg role="img" aria-label="{escape(alternative)}"', 1)
+    framed = f'<div class="{kind}">{picture}</div>'
+    return f"<figure>{framed}<figcaption>{escape(caption)} {download(identity, data)}</figcaption></figure>"
+
+
+def download(name: str, rows: Iterable[Mapping[str, Any]]) -> str:
+    """Write a link that holds a table as CSV."""
+    lines = list(rows)
+    stream = io.StringIO()
+    if lines:
+        writer = csv.DictWriter(stream, list(lines[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({key: _plain(value) for key, value in line.items()} for line in lines)
+    content = base64.b64encode(stream.getvalue().encode()).decode()
+    return f'<a class=data download="{escape(name)}.csv" href="data:text/csv;base64,{content}">data (CSV)</a>'
+
+
+def _plain(value: Any) -> Any:
+    """Keep a spreadsheet from taking a name that starts like a formula for one."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
+
+
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], groups: Sequence[tuple[str, int]] = (), text: int = 1
+) -> str:
+    """Write a table; heads are escaped, cells are HTML already; the first `text` columns are words."""
+    over = "".join(f'<th colspan="{width}">{escape(head)}</th>' for head, width in groups)
+    top = f"<tr>{over}</tr>" if over else ""
+    words = [' class="text"' if place < text else "" for place in range(len(heads))]
+    head = "".join(f"<th{own}>{escape(name)}</th>" for own, name in zip(words, heads, strict=True))
+    body = "".join(
+        "<tr>" + "".join(f"<td{own}>{cell}</td>" for own, cell in zip(words, row, strict=True)) + "</tr>"
+        for row in rows
+    )
+    return f"<div class=wide><table><thead>{top}<tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+
+
+def percent(value: float) -> str:
+    """A share in percent."""
+    return f"{100 * value:.1f}%"
+
+
+def points(value: float) -> str:
+    """Accuracy lost, in percentage points; a loss that rounds to nothing is called nothing."""
+    return "nothing" if round(100 * value, 1) <= 0 else f"{100 * value:.1f} points"
+
+
+_NAMES = re.compile(r'(?P<before> id="|url\(#|href="#)(?P<name>[^")]+)')
+
+
+def _apart(svg: str, identity: str) -> str:
+    """Give the names inside a picture a prefix, so that two pictures on a page do not share them."""
+    return _NAMES.sub(lambda found: f"{found['before']}{identity}-{found['name']}", svg)
