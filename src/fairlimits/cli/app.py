@@ -15,6 +15,7 @@ from fairlimits.cli.decorrelate import decorrelate
 from fairlimits.cli.fidelity import fidelity
 from fairlimits.cli.frontier import frontier
 from fairlimits.cli.report import report
+from fairlimits.cli.reproduce import reproduce
 from fairlimits.cli.scenarios import scenarios
 from fairlimits.cli.show import complain
 from fairlimits.errors import FairlimitsError
@@ -27,7 +28,7 @@ app = typer.Typer(
     help="How fair and how accurate can any classifier be on your data, given what it may see?",
     epilog="Start with: fairlimits report adult -o report.html",
 )
-for command in (report, frontier, scenarios, audit, decorrelate, fidelity, datasets):
+for command in (report, frontier, scenarios, audit, decorrelate, fidelity, reproduce, datasets):
     app.command()(command)
 
 
