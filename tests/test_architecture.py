@@ -28,6 +28,7 @@ ROOMS = (
     "judge",
     "parametric",
     "lp",
+    "sifting",
     "neighbours",
     "variables",
     "pairs",

@@ -294,18 +294,7 @@ class Program:
         if self._sparse.shape[0]:
             activity = np.concatenate([activity, (self._sparse @ x.T).T], axis=1)
             reduced = reduced - (self._sparse.T @ duals[:, dense:].T).T
-        missed = np.maximum(lower - activity, activity - upper).max(initial=0.0)
-        if not missed <= FEASIBILITY:
-            return f"the point found misses a constraint by {missed:.1e}, more than {FEASIBILITY:.0e}"
-        values = x @ self._cost
-        bounds = np.maximum(reduced * self._lower, reduced * self._upper).sum(axis=1)
-        # A multiplier of 0 on a side without a bound adds nothing, where 0 * inf would be NaN.
-        pressed = np.where(duals > 0, upper, lower)
-        pressed[duals == 0] = 0
-        gaps = bounds + (duals * pressed).sum(axis=1) - values
-        if not gaps.max() <= OPTIMALITY:
-            return f"the point found may be {gaps.max():.1e} below the optimum, more than {OPTIMALITY:.0e}"
-        return [Optimum(*found) for found in zip(x, values.tolist(), duals, gaps.tolist(), reduced, strict=True)]
+        return certificates(self._cost, (self._lower, self._upper), x, activity, duals, reduced, (lower, upper))
 
     def follow(self, line: Line, end: float) -> list[Piece] | None:
         """Follow the optimum while the row bounds move along a line, from t = 0 to `end`.
@@ -339,3 +328,45 @@ class Program:
         upper = line.upper + at[:, None] * line.upper_move
         found = self._certificates(x, np.stack([piece.duals for piece in chosen]), lower, upper)
         return None if isinstance(found, str) else found
+
+
+def certificates(
+    cost: Floats,
+    box: tuple[Floats, Floats],
+    x: Floats,
+    activity: Floats,
+    duals: Floats,
+    reduced: Floats,
+    bounds: tuple[Floats, Floats],
+) -> list[Optimum] | str:
+    """Prove that points are optimal by weak duality, or say what is wrong with one.
+
+    Parameters
+    ----------
+    cost : ndarray of shape (n,)
+    box : tuple of ndarray of shape (n,)
+        Bounds of the variables.
+    x : ndarray of shape (P, n)
+        The points.
+    activity : ndarray of shape (P, m)
+        Their rows' values, ``A x``.
+    duals : ndarray of shape (P, m)
+        Row multipliers y.
+    reduced : ndarray of shape (P, n)
+        ``c - A^T y``.
+    bounds : tuple of ndarray of shape (P, m)
+        Bounds of the rows.
+    """
+    lower, upper = bounds
+    missed = np.maximum(lower - activity, activity - upper).max(initial=0.0)
+    if not missed <= FEASIBILITY:
+        return f"the point found misses a constraint by {missed:.1e}, more than {FEASIBILITY:.0e}"
+    values = x @ cost
+    highest = np.maximum(reduced * box[0], reduced * box[1]).sum(axis=1)
+    # A multiplier of 0 on a side without a bound adds nothing, where 0 * inf would be NaN.
+    pressed = np.where(duals > 0, upper, lower)
+    pressed[duals == 0] = 0
+    gaps = highest + (duals * pressed).sum(axis=1) - values
+    if not gaps.max() <= OPTIMALITY:
+        return f"the point found may be {gaps.max():.1e} below the optimum, more than {OPTIMALITY:.0e}"
+    return [Optimum(*found) for found in zip(x, values.tolist(), duals, gaps.tolist(), reduced, strict=True)]

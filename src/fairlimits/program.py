@@ -25,7 +25,11 @@ from fairlimits.objective import ACCURACY, Objective
 from fairlimits.pairs import LazyPairs, times
 from fairlimits.parametric import Line, Piece
 from fairlimits.requirements import Requirement, Rows
+from fairlimits.sifting import SiftedProgram
 from fairlimits.variables import Variables
+
+SIFTED = 40_000
+"""Variables from which on a few are solved for at a time."""
 
 # Rows times variables up to which following the optimum pivot by pivot beats a solver call a point.
 _FOLLOWED = 50_000
@@ -153,11 +157,14 @@ class FairProgram:
         self._offset = np.concatenate([np.zeros(0), *(rows.offset for rows in self._rates)])
         self._down = np.concatenate([np.zeros(0), *(np.full(len(r.offset), r.down) for r in self._rates)])
         self._rate_of_row = np.repeat(np.arange(len(self._rates)), [len(r.offset) for r in self._rates])
-        self._program = Program(np.concatenate([self._cost, np.zeros(extra)]), np.zeros(n + extra), np.ones(n + extra))
-        if len(matrix):
-            at_once = np.concatenate([self._offset, self._fixed_lower])
-            self._program.add_dense_rows(matrix, at_once, at_once)
         self._pairs = LazyPairs(self.variables.compare(neighbourhood)) if INDIVIDUAL in notions else None
+        cost = np.concatenate([self._cost, np.zeros(extra)])
+        self._sifted = SiftedProgram(cost, matrix, extra) if n > SIFTED and self._pairs is None else None
+        if self._sifted is None:
+            self._program = Program(cost, np.zeros(n + extra), np.ones(n + extra))
+            if len(matrix):
+                at_once = np.concatenate([self._offset, self._fixed_lower])
+                self._program.add_dense_rows(matrix, at_once, at_once)
 
     def _without_rounding(self, rows: Rows) -> Floats:
         """Forms of the variables; where rates of groups that are alike cancel, nothing is left."""
@@ -190,7 +197,10 @@ class FairProgram:
             One for each notion of the program.
         """
         lower, upper = self._row_bounds(tolerances)
-        if self._pairs is None:
+        if self._sifted is not None:
+            self._sifted.set_row_bounds(lower, upper)
+            optimum = self._sifted.solve()
+        elif self._pairs is None:
             self._program.set_row_bounds(lower, upper)
             optimum = self._program.solve()
         else:
@@ -229,7 +239,11 @@ class FairProgram:
         self, start: Mapping[str, float], move: Mapping[str, float], end: float
     ) -> tuple[list[Piece], Line] | None:
         """Pieces of the optimum along a line of tolerances, if they can be followed pivot by pivot."""
-        if self._pairs is not None or self._program.n_rows * len(self.variables) > _FOLLOWED:
+        if (
+            self._sifted is not None
+            or self._pairs is not None
+            or self._program.n_rows * len(self.variables) > _FOLLOWED
+        ):
             return None
         stop = {name: start[name] + end * move[name] for name in start}
         if not all(self._leads_throughout(rows, start, stop) for rows in self._rates):

@@ -227,8 +227,8 @@ def make_problem(
         )
     if rule.requirements:
         raise InputError(
-            f"The rule keeps {', '.join(map(str, rule.requirements))}, and a map keeps tolerances only; solve for a rule "
-            "without requirements."
+            f"The rule keeps {', '.join(map(str, rule.requirements))}, and a map keeps tolerances only; solve for a "
+            "rule without requirements."
         )
     asked = check_tolerances(rule.tolerances if tolerances is None else tolerances)
     hood = rule.neighbours if neighbours is None else neighbours
