@@ -113,6 +113,7 @@ def tension_figure(found: Tensions) -> Figure:
         # A page of lines and letters stays sharp in print.
         if bar.solids is not None:
             bar.solids.set_rasterized(False)
+            bar.solids.set_edgecolor("face")
     return figure
 
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from fairlimits.criteria import title
 from fairlimits.report import sections
-from fairlimits.report.page import percent, points
+from fairlimits.report.page import hundredfold, percent, points
 from fairlimits.report.plain import Figure, Tensions
 from fairlimits.report.summary import Summary
 
@@ -90,7 +90,7 @@ def _answer(summary: Summary) -> str:
 
 
 def _interval(figure: Figure) -> str:
-    return f"interval {100 * figure.low:.1f} to {100 * figure.high:.1f}"
+    return f"interval {hundredfold(figure.low)} to {hundredfold(figure.high)}"
 
 
 def _clash(found: Tensions) -> str:

@@ -75,6 +75,12 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f}%"
 
 
+def hundredfold(value: float, sign: str = "") -> str:
+    """A share in percent without the sign of percent; what rounds to nothing has no minus."""
+    rounded = round(100 * value, 1)
+    return f"{rounded if rounded else 0.0:{sign}.1f}"
+
+
 def points(value: float) -> str:
     """Accuracy lost, in percentage points; a loss that rounds to nothing is called nothing."""
     return "nothing" if round(100 * value, 1) <= 0 else f"{100 * value:.1f} points"

@@ -16,7 +16,7 @@ from fairlimits.report.figures import (
     to_svg,
 )
 from fairlimits.report.held_out import PRICED
-from fairlimits.report.page import NOT_ESTIMABLE, download, figure, percent, section, table
+from fairlimits.report.page import NOT_ESTIMABLE, download, figure, hundredfold, percent, section, table
 from fairlimits.report.plain import Figure, HeldOutCurve
 from fairlimits.report.summary import Summary
 
@@ -27,7 +27,8 @@ _FEATURES_SHOWN = 6
 def _with_interval(own: Figure | None, sign: str = "") -> str:
     if own is None:
         return NOT_ESTIMABLE
-    return f"{100 * own.value:{sign}.1f} <small>({100 * own.low:{sign}.1f} to {100 * own.high:{sign}.1f})</small>"
+    value, low, high = (hundredfold(end, sign) for end in (own.value, own.low, own.high))
+    return f"{value} <small>({low} to {high})</small>"
 
 
 def situations(summary: Summary) -> str:
@@ -40,7 +41,7 @@ def situations(summary: Summary) -> str:
         gaps = [_with_interval(own.gaps[name]) for name in names]
         rows.append((escape(own.name.capitalize()), percent(own.plug_in), _with_interval(own.accuracy), *gaps, left))
     costs = [
-        (escape(own.name), f"{100 * own.plug_in:+.1f}", _with_interval(own.held_out, "+"))
+        (escape(own.name), hundredfold(own.plug_in, "+"), _with_interval(own.held_out, "+"))
         for own in held.situation_costs
     ]
     asked = ", ".join(f"{name} at most {value:g}" for name, value in held.tolerances.items()) or "no constraint"
