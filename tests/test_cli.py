@@ -331,6 +331,7 @@ def test_commands_generate_rows_unless_told_not_to(csv, tmp_path, capsys, comman
     assert written("rows") != chosen
     if command == "report":
         assert "no number of generated rows can say" in chosen
+        return
     capsys.readouterr()
     # Far too few rows for the cells are said, not refused.
     written("few", generator="bootstrap", samples="100")
