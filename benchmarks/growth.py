@@ -1,4 +1,4 @@
-"""How a group-notion solve grows with the number of cells, 256 to 65,536: seconds and peak memory.
+"""How a group-notion solve grows with the number of cells, 256 to a million: seconds and peak memory.
 
 The cells are synthetic (their masses are drawn at random), so that only their number matters. Each size runs in a
 process of its own, whose peak memory is that of Python with its libraries plus the solve.
@@ -20,7 +20,7 @@ import fairlimits as fl
 from benchmarks.cases import peak_megabytes, table, timed
 from fairlimits.look import COLOURS, figure_style
 
-SIZES = (256, 1024, 4096, 16384, 65536)
+SIZES = (256, 1024, 4096, 16384, 65536, 262144, 1000000)
 ASKED = {"EA": 0.02, "EOd": 0.02}
 
 
@@ -75,7 +75,7 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
         right.set_ylabel("MB")
         for ax in (left, right):
             ax.set_xlabel("cells")
-            ax.set_xticks(cells, [f"{size:,}" for size in cells], minor=False)
+            ax.set_xticks(cells, [f"{size:,}" for size in cells], minor=False, rotation=30, ha="right")
             ax.minorticks_off()
         figure.savefig(path)
         plt.close(figure)
