@@ -10,8 +10,8 @@ SOURCES := src tests benchmarks scripts
 report: $(VENV)/.core
 	$(BIN)/fairlimits report adult -o report.html
 
-test: $(VENV)/.dev lint
-	$(BIN)/python -m pytest
+test: $(VENV)/.browser lint
+	$(BIN)/python -m pytest -rs
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check $(SOURCES)
@@ -28,6 +28,13 @@ $(VENV)/.core: pyproject.toml constraints-dev.txt
 
 $(VENV)/.dev: $(VENV)/.core
 	$(PIP) -e '.[dev]'
+	touch $@
+
+# The explorer is tested in a real browser, where one is there or can be had.
+$(VENV)/.browser: $(VENV)/.dev
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
+	  $(BIN)/python -m playwright install chromium || \
+	  echo "No Chromium could be installed: the browser tests will be skipped."
 	touch $@
 
 clean:

@@ -1,7 +1,7 @@
 """``python -m benchmarks [names]``: run the benchmarks, or some of them, and write their part of the docs.
 
 Each benchmark writes ``docs/benchmarks/NAME.md``; ``docs/benchmarks.md`` explains them. Most take minutes,
-decorrelation and margin about half an hour and fidelity two hours. The benchmark
+decorrelation, margin and scale about half an hour and fidelity two hours. The benchmark
 against peers is run on its own: ``docs/benchmark.md``.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import decorrelation, fidelity, frontiers, growth, individual, margin, quantizer
+from benchmarks import decorrelation, explorer, fidelity, frontiers, growth, individual, margin, quantizer, scale
 
 RESULTS = Path(__file__).parents[1] / "docs" / "benchmarks"
 
@@ -43,10 +43,18 @@ def _margin() -> str:
     return margin.markdown(margin.run())
 
 
+def _explorer() -> str:
+    return explorer.markdown(explorer.run())
+
+
 def _growth() -> str:
     results = growth.run()
     growth.draw(results, RESULTS / "growth.png")
     return growth.markdown(results) + "\n\n![Seconds and peak memory against the number of cells](growth.png)"
+
+
+def _scale() -> str:
+    return scale.markdown(scale.run())
 
 
 BENCHMARKS: dict[str, Callable[[], str]] = {
@@ -56,7 +64,9 @@ BENCHMARKS: dict[str, Callable[[], str]] = {
     "decorrelation": _decorrelation,
     "fidelity": _fidelity,
     "margin": _margin,
+    "explorer": _explorer,
     "growth": _growth,
+    "scale": _scale,
 }
 
 

@@ -13,7 +13,7 @@ import pytest
 from fairlimits.cli import run
 
 DOCS = Path(__file__).parents[1] / "docs"
-GUIDES = ("start.md", "notions.md", "handover.md")
+GUIDES = ("start.md", "notions.md", "handover.md", "sizing.md")
 
 
 def parts(guide: Path) -> list[tuple[str, str]]:

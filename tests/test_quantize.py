@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info
 
 from fairlimits import _nearest, _seeding, quantize
 from fairlimits._nearest import Points, Workers
-from fairlimits._seeding import Rows
+from fairlimits._rows import Rows
 from fairlimits.errors import DataError, InputError
 from fairlimits.quantize import Codebook, assign, distortion, fit_codebook
 
@@ -122,7 +122,7 @@ def test_codebook_reports_the_distortion_of_its_centroids():
 @given(tables(), st.integers(0, 2**32 - 1))
 def test_no_pass_raises_the_distortion(table, seed):
     rows, start = table
-    points = _seeding._merged([Rows(rows, np.random.default_rng(seed).random(len(rows)) + 0.1)])
+    points = _seeding.merged([Rows(rows, np.random.default_rng(seed).random(len(rows)) + 0.1)])
     start = start[: len(points.values)].astype(np.float32)
     with Workers() as workers:
         sweep = workers.sweep(*points, Points(start))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fairlimits.audit import Audit, audit
+from fairlimits.bands import FrontierBand, frontier_band, frontiers
 from fairlimits.challenge import BeatenWarning, Challenge, challenge
 from fairlimits.criteria import ALL_NOTIONS
-from fairlimits.data import Dataset, load_dataset, open_dataset
+from fairlimits.data import Dataset, Stream, load_dataset, open_dataset, open_stream
 from fairlimits.decorrelate import (
     DecorrelationFrontier,
     Multipliers,
@@ -30,6 +31,7 @@ from fairlimits.evaluate import EvaluatedFrontier, Evaluation, evaluate
 from fairlimits.fidelity import fidelity
 from fairlimits.frontier import Frontier, frontier
 from fairlimits.growth import growth
+from fairlimits.merging import merge
 from fairlimits.neighbours import Neighbourhood
 from fairlimits.objective import Costs, Objective
 from fairlimits.outcome import Outcome, estimate_outcome
@@ -70,6 +72,7 @@ __all__ = [
     "FairlimitsError",
     "FileError",
     "Frontier",
+    "FrontierBand",
     "InfeasibleError",
     "InputError",
     "Limit",
@@ -89,6 +92,7 @@ __all__ = [
     "SamplingWarning",
     "Scenarios",
     "SolverError",
+    "Stream",
     "Tension",
     "audit",
     "cells_supported",
@@ -100,10 +104,14 @@ __all__ = [
     "evaluate",
     "fidelity",
     "frontier",
+    "frontier_band",
+    "frontiers",
     "growth",
     "load_dataset",
     "load_estimator",
+    "merge",
     "open_dataset",
+    "open_stream",
     "pointwise_frontier",
     "predictive_parity",
     "ratio_frontier",

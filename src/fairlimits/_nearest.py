@@ -14,7 +14,6 @@ depend on how rows are batched, on the number of threads or on the BLAS behind n
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +28,7 @@ from scipy.sparse import csc_array
 from threadpoolctl import threadpool_limits
 
 from fairlimits.arrays import Floats, Ints
+from fairlimits.cores import usable_cores as _usable_cores
 
 Floats32: TypeAlias = NDArray[np.float32]
 Item = TypeVar("Item")
@@ -135,7 +135,7 @@ class Sweep:
     points : Points
         The N points.
     labels : ndarray of int64, shape (n,)
-        Nearest point of each row.
+        Nearest point of each row; empty where the rows are not in memory.
     mass : ndarray of float64, shape (N,)
         Sum of the weights in each cell.
     sums : ndarray of float64, shape (N, d)
@@ -198,16 +198,12 @@ class Workers:
         """
         labels = np.empty(len(rows), dtype=np.int64)
 
-        def add_up(block: slice) -> _Totals:
-            totals = _Totals.zero(points)
-            for part in _slabs(block.start, block.stop):
-                labels[part], margin = points.nearest(rows[part])
-                totals.add(rows[part], weights[part], labels[part], margin, points)
-            return totals
+        def add_up(block: slice) -> Totals:
+            return Totals.of(rows[block], weights[block], points, labels[block])
 
-        totals = _Totals.zero(points)
+        totals = Totals.zero(points)
         for block in self._share(add_up, _blocks(len(rows))):
-            totals.merge(block)
+            totals += block
         return Sweep(points, labels, totals.mass, totals.sums, totals.errors, totals.margins)
 
     def _share(self, work: Callable[[Item], Answer], items: Iterable[Item]) -> list[Answer]:
@@ -215,7 +211,7 @@ class Workers:
 
 
 @dataclass
-class _Totals:
+class Totals:
     """Sums over the cells of the rows seen so far; see `Sweep`."""
 
     mass: Floats
@@ -224,11 +220,21 @@ class _Totals:
     margins: Floats
 
     @classmethod
-    def zero(cls, points: Points) -> _Totals:
+    def zero(cls, points: Points) -> Totals:
+        """Sums over no row."""
         cells = len(points)
         return cls(np.zeros(cells), np.zeros(points.centroids.shape), np.zeros(cells), np.zeros(cells))
 
-    def add(self, rows: Floats32, weights: Floats, labels: Ints, margin: Floats32, points: Points) -> None:
+    @classmethod
+    def of(cls, rows: Floats32, weights: Floats, points: Points, labels: Ints) -> Totals:
+        """Assign rows, whose weights must be above 0, and sum over the cells; `labels` are filled in."""
+        totals = cls.zero(points)
+        for part in _slabs(0, len(rows)):
+            labels[part], margin = points.nearest(rows[part])
+            totals._add(rows[part], weights[part], labels[part], margin, points)
+        return totals
+
+    def _add(self, rows: Floats32, weights: Floats, labels: Ints, margin: Floats32, points: Points) -> None:
         cells = len(points)
         values = rows.astype(np.float64)
         # One entry a column: the product adds each row, times its weight, to the row of its cell.
@@ -239,11 +245,13 @@ class _Totals:
         self.errors += np.bincount(labels, weights * squared_norms(values), cells)
         self.margins += np.bincount(labels, weights * margin, cells)
 
-    def merge(self, other: _Totals) -> None:
-        self.mass += other.mass
-        self.sums += other.sums
-        self.errors += other.errors
-        self.margins += other.margins
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(
+            self.mass + other.mass,
+            self.sums + other.sums,
+            self.errors + other.errors,
+            self.margins + other.margins,
+        )
 
 
 class _SingleBlasThread:
@@ -282,9 +290,3 @@ def _blocks(rows: int) -> list[slice]:
     slabs = -(-rows // _SLAB)
     bounds = [min(slabs * block // _BLOCKS * _SLAB, rows) for block in range(_BLOCKS + 1)]
     return [slice(start, stop) for start, stop in pairwise(bounds) if start < stop]
-
-
-def _usable_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

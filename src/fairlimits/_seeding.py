@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from fairlimits._nearest import Floats32, squared_norms
+from fairlimits._rows import Rows
 from fairlimits.arrays import Floats, Ints
 from fairlimits.errors import DataError
 
@@ -16,32 +16,35 @@ _SAMPLE_LEAST, _SAMPLE_MOST = 65_536, 131_072
 _SEEDING_ROWS_PER_CELL, _SEEDING_LEAST = 4, 8_192
 
 
-class Rows(NamedTuple):
-    """Rows, shape (n, d), and their weights, shape (n,), all above 0."""
-
-    values: Floats32
-    weights: Floats
-
-
 def distinct_points(rows: Rows, cells: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
     """Rows to fit, and distinct points among them to start from, at least `cells`.
 
     The points are those of a sample. If there is no need of one, or if it has too few, the points are all there
     are, with their weights, and stand for the rows.
     """
-    size = min(max(_SAMPLE_ROWS_PER_CELL * cells, _SAMPLE_LEAST), _SAMPLE_MOST)
+    size = sample_size(cells)
     if len(rows.values) > size:
-        points = _merged([_sampled(rows, size, rng)])
+        points = merged([_sampled(rows, size, rng)])
         if len(points.values) >= cells:
             return rows, points
     parts = (slice(start, start + size) for start in range(0, len(rows.values), size))
-    points = _merged([_merged([Rows(rows.values[part], rows.weights[part])]) for part in parts])
+    points = merged([merged([Rows(rows.values[part], rows.weights[part])]) for part in parts])
+    check_distinct(points, cells)
+    return points, points
+
+
+def sample_size(cells: int) -> int:
+    """Rows that the start of so many cells is looked for in."""
+    return min(max(_SAMPLE_ROWS_PER_CELL * cells, _SAMPLE_LEAST), _SAMPLE_MOST)
+
+
+def check_distinct(points: Rows, cells: int) -> None:
+    """Refuse more cells than distinct points."""
     if len(points.values) < cells:
         raise DataError(
             f"{cells} cells were asked for, but the rows have {len(points.values)} distinct points "
             f"and each cell needs one of its own; ask for at most {len(points.values)} cells."
         )
-    return points, points
 
 
 def seed(points: Rows, cells: int, rng: np.random.Generator) -> Floats32:
@@ -77,14 +80,24 @@ def seed(points: Rows, cells: int, rng: np.random.Generator) -> Floats32:
 def _sampled(rows: Rows, size: int, rng: np.random.Generator) -> Rows:
     """Rows drawn by weight, one from each of `size` equal shares of the total weight."""
     ends = np.cumsum(rows.weights)
-    marks = (np.arange(size) + rng.random(size)) * (ends[-1] / size)
-    drawn = np.minimum(np.searchsorted(ends, marks, side="right"), len(ends) - 1)
-    index, times = np.unique(drawn, return_counts=True)
-    weights: Floats = times.astype(np.float64)
+    index, weights = drawn_at(sample_marks(float(ends[-1]), size, rng), ends)
     return Rows(rows.values[index], weights)
 
 
-def _merged(parts: list[Rows]) -> Rows:
+def sample_marks(total: float, size: int, rng: np.random.Generator) -> Floats:
+    """Draw one mark in each of `size` equal shares of a total weight, in ascending order."""
+    marks: Floats = (np.arange(size) + rng.random(size)) * (total / size)
+    return marks
+
+
+def drawn_at(marks: Floats, ends: Floats) -> tuple[Ints, Floats]:
+    """Rows that marks fall on, where `ends` are the sums of the weights up to each row, and how many on each."""
+    drawn = np.minimum(np.searchsorted(ends, marks, side="right"), len(ends) - 1)
+    index, times = np.unique(drawn, return_counts=True)
+    return index, times.astype(np.float64)
+
+
+def merged(parts: list[Rows]) -> Rows:
     """Distinct rows of all parts, each with the sum of its weights."""
     values = np.concatenate([part.values for part in parts]) + np.float32(0)  # -0 and 0 are one value
     weights = np.concatenate([part.weights for part in parts])

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairlimits.arrays import Floats
-from fairlimits.counting import count_cells
-from fairlimits.data import Dataset, Encoding
+from fairlimits.arrays import Ints
+from fairlimits.counting import Counts, count_cells, count_stream, train_codebook
+from fairlimits.data import Dataset, Encoding, Schema, Stream, open_stream
 from fairlimits.distribution import CellDistribution
-from fairlimits.errors import InputError
+from fairlimits.errors import DataError, InputError
 from fairlimits.generate import Generator, check_size, make_generator
 from fairlimits.judge import row_counts
 from fairlimits.outcome import Outcome, OutcomeCells, Space, estimate_outcome
@@ -35,7 +36,7 @@ class SamplingWarning(UserWarning):
 
 
 def discretize(
-    data: Dataset,
+    data: Any,
     cells: int = 256,
     *,
     partition: Partition = "features",
@@ -44,7 +45,9 @@ def discretize(
     outcome: Outcome | None = None,
     relative_error: float = DEFAULT_RELATIVE_ERROR,
     random_state: int = 0,
+    like: CellDistribution | None = None,
     progress: Progress | None = None,
+    **columns: Any,
 ) -> CellDistribution:
     """Estimate the joint law of cell, group and label from the rows of a table.
 
@@ -59,9 +62,13 @@ def discretize(
     ``partition="blend"`` they cut q and the features together, so that neighbouring cells are both alike and told
     apart where it matters: for individual fairness. No generator is used then.
 
+    A table that does not fit into memory, or is on a cluster, is given as a path, an Arrow dataset or a Dask DataFrame.
+    It is encoded, cut into cells of the features and counted part by part, its rows as they are, with the same result
+    up to the rounding of sums; ``docs/sizing.md`` says how long that takes.
+
     Parameters
     ----------
-    data : Dataset
+    data : Dataset, or what `open_stream` takes or returns
         The people.
     cells : int, default=256
         Number of cells, N.
@@ -80,8 +87,14 @@ def discretize(
         Stop when a pass lowers the quantization error by less than this share; the paper uses 0.01.
     random_state : int, default=0
         Seed; the same seed gives the same cells.
+    like : CellDistribution, optional
+        Count the rows, as they are, on the cells of this distribution, made before from other rows, instead of making
+        new cells: see `merge`. Columns are then read by its schema, and what says how to make cells has no meaning.
     progress : callable, optional
         Called with the fraction done and a few words.
+    **columns
+        How to read `data` that is neither a Dataset nor a Stream: ``label``, ``sensitive``, ``positive`` and the other
+        options of `open_stream`.
 
     Returns
     -------
@@ -96,6 +109,21 @@ def discretize(
     """
     check_partitions([partition])
     tell = progress or silent
+    if isinstance(data, Dataset | Stream):
+        if columns:
+            raise InputError(f"The rows are explained already; leave {', '.join(columns)} out.")
+    else:
+        data = open_stream(data, **columns)
+    if like is not None:
+        return _counted_like(data, like, tell)
+    if isinstance(data, Stream):
+        if partition != FEATURES:
+            raise InputError(
+                f"The partition {partition!r} needs the rows in memory; give a Dataset of a sample of them."
+            )
+        if generator not in (None, DEFAULT_GENERATOR):
+            raise InputError("Rows that are not in memory are counted as they are; leave the generator out.")
+        return _streamed(data, cells, relative_error, random_state, tell)
     if partition != FEATURES:
         if generator not in (None, DEFAULT_GENERATOR):
             raise InputError(f"The partition {partition!r} works on the rows as they are; leave the generator out.")
@@ -128,16 +156,59 @@ def discretize(
     real = counts
     if counted is not data:
         real = count_cells(assign(encoding.transform_dataset(data), codebook.centroids), data, cells)
-    mass: Floats = counts.weight / counts.weight.sum()
-    return CellDistribution(
-        mass=mass,
-        groups=data.groups,
-        counts=real.rows,
-        centroids=codebook.centroids,
-        encoding=encoding,
-        schema=data.schema,
-        info=_info(data, cells, partition, made_by, drawn, random_state, relative_error, codebook),
+    made = _made(cells, random_state, relative_error, codebook)
+    return _distribution(
+        counts, real.rows, data.n_rows, data.schema, encoding, codebook.centroids, made, made_by, drawn
     )
+
+
+def _streamed(stream: Stream, cells: int, relative_error: float, random_state: int, tell: Progress) -> CellDistribution:
+    """Learn the columns, cut and count, in passes over rows that are not in memory."""
+    learned = stream.learn(lambda done, words: tell(0.15 * done, words))
+    codebook = train_codebook(
+        stream,
+        learned,
+        cells,
+        relative_error=relative_error,
+        random_state=random_state,
+        tell=lambda done, words: tell(0.15 + 0.7 * done, words),
+    )
+    counts, rows = count_stream(
+        stream,
+        learned.reader,
+        learned.encoding,
+        codebook.centroids,
+        lambda done, words: tell(0.85 + 0.15 * done, words),
+    )
+    tell(1.0, "counted")
+    made = _made(cells, random_state, relative_error, codebook)
+    return _distribution(counts, counts.rows, rows, learned.schema, learned.encoding, codebook.centroids, made)
+
+
+def _counted_like(data: Dataset | Stream, like: CellDistribution, tell: Progress) -> CellDistribution:
+    """Count rows on the cells of a distribution that was made before."""
+    if like.schema is None or like.encoding is None or like.centroids is None:
+        raise InputError("The distribution to be like is made of bare numbers; give one that discretize made.")
+    if like.info.get("partition", FEATURES) != FEATURES:
+        raise InputError(
+            "The distribution to be like has cells of an estimate of P(A, Y | x), on which rows are not counted; give "
+            'one that was made with partition="features".'
+        )
+    if isinstance(data, Stream):
+        counts, rows = count_stream(data, data.like(like.schema), like.encoding, like.centroids, tell)
+    elif data.schema != like.schema:
+        raise InputError(
+            "The rows are coded by another schema than the distribution to be like; read them with "
+            "Dataset.read_like(distribution.schema, table)."
+        )
+    else:
+        rows = data.n_rows
+        counts = count_cells(assign(like.encoding.transform_dataset(data), like.centroids), data, like.n_cells)
+        if not counts.rows.any():
+            raise DataError("No row counts: there are none, or all weights are 0; give some rows a weight above 0.")
+    tell(1.0, "counted")
+    made = {"cells": like.n_cells, "partition": FEATURES}
+    return _distribution(counts, counts.rows, rows, like.schema, like.encoding, like.centroids, made)
 
 
 def check_partitions(partitions: Sequence[str]) -> None:
@@ -193,26 +264,48 @@ def _by_outcome(
         encoding=encoding,
         schema=data.schema,
         places=OutcomeCells(known.model, space, codebook.centroids),
-        info=_info(data, cells, partition, None, None, random_state, relative_error, codebook),
+        info={
+            "rows": data.n_rows,
+            **_made(cells, random_state, relative_error, codebook, partition),
+            "generator": None,
+            "n_samples": None,
+        },
     )
 
 
-def _info(
-    data: Dataset,
-    cells: int,
-    partition: Partition,
-    generator: str | None,
-    n_samples: int | None,
-    random_state: int,
-    relative_error: float,
-    codebook: Codebook,
+def _distribution(
+    counts: Counts,
+    real: Ints,
+    rows: int,
+    schema: Schema,
+    encoding: Encoding,
+    centroids: NDArray[np.float32],
+    made: dict[str, Any],
+    generator: str | None = None,
+    n_samples: int | None = None,
+) -> CellDistribution:
+    """Divide counts by their sum, and keep the sum of weights, without which shares of several sites do not add up."""
+    total = float(counts.weight.sum())
+    info = {"rows": rows, **made, "generator": generator, "n_samples": n_samples}
+    if generator is None and schema.weight is not None:
+        info["total weight"] = total
+    return CellDistribution(
+        mass=counts.weight / total,
+        groups=schema.groups,
+        counts=real,
+        centroids=centroids,
+        encoding=encoding,
+        schema=schema,
+        info=info,
+    )
+
+
+def _made(
+    cells: int, random_state: int, relative_error: float, codebook: Codebook, partition: Partition = "features"
 ) -> dict[str, Any]:
     return {
-        "rows": data.n_rows,
         "cells": cells,
         "partition": partition,
-        "generator": generator,
-        "n_samples": n_samples,
         "random_state": random_state,
         "relative_error": relative_error,
         "distortion": codebook.distortion,

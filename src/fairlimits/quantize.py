@@ -14,14 +14,16 @@ those that are missed least, are dropped again (as in Fritzke's breathing k-mean
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairlimits._nearest import Floats32, Points, Sweep, Workers, nearest_labels, squared_norms
-from fairlimits._seeding import Rows, distinct_points, seed
+from fairlimits._rows import Rows, as_matrix, as_weights
+from fairlimits._seeding import distinct_points, seed
 from fairlimits.arrays import Floats, Ints
 from fairlimits.errors import DataError, InputError
 from fairlimits.progress import Progress, silent
@@ -33,7 +35,6 @@ _SPLIT_SHARE = 4  # the first rounds of mending split one cell in so many,
 _SPLIT_DECAY = 4  # and later ones so many times fewer, as soon as that gains little
 _SPLIT_OFFSET = 0.1  # of the cell's own standard deviation
 _MENDING_ERROR = 2e-3  # what little means: finer gains are Lloyd's work
-_LARGEST = 1e15  # squares of larger values leave single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,26 @@ class Codebook:
     distortion: float
     iterations: int
     converged: bool
+
+
+class Passes(Protocol):
+    """Rows that are not in memory, and that Lloyd's iteration goes through in passes."""
+
+    def sweep(self, points: Points) -> Sweep:
+        """Assign every row to its nearest point and sum over the cells."""
+        ...
+
+    def farthest(self, points: Points, centroids: Floats32) -> tuple[Floats, Floats32]:
+        """Find the row of each point that is farthest from the centroid of the same number.
+
+        Returns
+        -------
+        distances : ndarray of shape (N,)
+            Its squared distance; 0 where a point has no row.
+        rows : ndarray of float32, shape (N, d)
+            The row.
+        """
+        ...
 
 
 class _Run(NamedTuple):
@@ -111,18 +132,37 @@ def fit_codebook(
     131,072); Lloyd's iteration over all rows follows. A centroid that loses its last row is placed on the row
     farthest from its centroid in a cell of large error.
     """
-    _check_settings(cells, relative_error, max_iterations)
+    check_settings(cells, relative_error, max_iterations)
     taken = _usable_rows(rows, weights, cells)
     report = progress or silent
     rng = np.random.default_rng(random_state)
+    report(0.0, "seeding cells")
+    taken, points = distinct_points(taken, cells, rng)
+    start = first_centroids(points, cells, relative_error, max_iterations, rng, report)
+    return refine(taken, start, relative_error, max_iterations, report)
+
+
+def first_centroids(
+    points: Rows,
+    cells: int,
+    relative_error: float,
+    max_iterations: int,
+    rng: np.random.Generator,
+    report: Progress = silent,
+) -> Floats32:
+    """Find centroids for distinct points, which stand for many more rows (see `fit_codebook`)."""
     with Workers() as workers:
-        report(0.0, "seeding cells")
-        taken, points = distinct_points(taken, cells, rng)
         lloyd = _Lloyd(workers, max(relative_error, _MENDING_ERROR), max_iterations)
         run = lloyd.run(points, seed(points, cells, rng))
-        run = _mend(run, points, lloyd, rng, report)
-        last = replace(lloyd, relative_error=relative_error, report=report)
-        run = last.run(taken, run.sweep.points.centroids)
+        return _mend(run, points, lloyd, rng, report).sweep.points.centroids
+
+
+def refine(
+    rows: Rows | Passes, start: Floats32, relative_error: float, max_iterations: int, report: Progress = silent
+) -> Codebook:
+    """Move centroids by Lloyd's iteration over all rows, in memory or not (see `fit_codebook`)."""
+    with Workers() as workers:
+        run = _Lloyd(workers, relative_error, max_iterations, report).run(rows, start)
     report(1.0, "cells found")
     return Codebook(run.sweep.points.centroids, run.sweep.distortion, run.iterations, run.converged)
 
@@ -160,7 +200,7 @@ def distortion(rows: ArrayLike, centroids: ArrayLike, weights: ArrayLike | None 
         Weight of each row, 1 by default; at least one above 0.
     """
     values, points = _rows_and_points(rows, centroids)
-    share = _weights(weights, len(values))
+    share = as_weights(weights, len(values))
     used = share > 0
     if not used.any():
         raise DataError("There is no row with a weight above 0; a mean distance needs at least one.")
@@ -179,7 +219,7 @@ class _Lloyd:
     max_iterations: int
     report: Progress | None = None
 
-    def run(self, rows: Rows, start: Floats32) -> _Run:
+    def run(self, rows: Rows | Passes, start: Floats32) -> _Run:
         """Iterate from `start`; no cell of the result is empty.
 
         The rows must have at least as many distinct points as there are centroids.
@@ -202,11 +242,13 @@ class _Lloyd:
             now = self._sweep(rows, _reseeded(rows, now, now.points.centroids))
         return _Run(now, iterations, converged)
 
-    def _sweep(self, rows: Rows, centroids: Floats32) -> Sweep:
-        return self.workers.sweep(rows.values, rows.weights, Points(centroids))
+    def _sweep(self, rows: Rows | Passes, centroids: Floats32) -> Sweep:
+        if isinstance(rows, Rows):
+            return self.workers.sweep(rows.values, rows.weights, Points(centroids))
+        return rows.sweep(Points(centroids))
 
 
-def _moved(rows: Rows, sweep: Sweep) -> Floats32:
+def _moved(rows: Rows | Passes, sweep: Sweep) -> Floats32:
     """Centroids at the means of their cells, and those of empty cells at seeds."""
     centroids = sweep.points.centroids.copy()
     filled = sweep.mass > 0
@@ -214,22 +256,38 @@ def _moved(rows: Rows, sweep: Sweep) -> Floats32:
     return _reseeded(rows, sweep, centroids) if sweep.empty.size else centroids
 
 
-def _reseeded(rows: Rows, sweep: Sweep, centroids: Floats32) -> Floats32:
+def _reseeded(rows: Rows | Passes, sweep: Sweep, centroids: Floats32) -> Floats32:
     """Place each empty cell's centroid on the farthest row of a cell, those of largest error first.
 
     At most one seed a cell is taken: equal rows share a cell, so no two seeds are equal. Empty cells that are
     left over have their turn after the next assignment.
     """
+    farthest = _farthest(rows, sweep, centroids)
     centroids = centroids.copy()
     empty = list(sweep.empty)
     for cell in np.argsort(-sweep.errors, kind="stable"):
         if not empty:
             break
-        members = np.flatnonzero(sweep.labels == cell)
-        distances = squared_norms(rows.values[members] - centroids[cell].astype(np.float64))
-        if distances.size and distances.max() > 0:
-            centroids[empty.pop(0)] = rows.values[members[distances.argmax()]]
+        distance, row = farthest(int(cell))
+        if distance > 0:
+            centroids[empty.pop(0)] = row
     return centroids
+
+
+def _farthest(rows: Rows | Passes, sweep: Sweep, centroids: Floats32) -> Callable[[int], tuple[float, Floats32 | None]]:
+    """Return what finds the row of a cell that is farthest from its centroid, and its squared distance."""
+    if not isinstance(rows, Rows):
+        distances, found = rows.farthest(sweep.points, centroids)
+        return lambda cell: (float(distances[cell]), found[cell])
+
+    def look(cell: int) -> tuple[float, Floats32 | None]:
+        members = np.flatnonzero(sweep.labels == cell)
+        if not members.size:
+            return 0.0, None
+        distances = squared_norms(rows.values[members] - centroids[cell].astype(np.float64))
+        return float(distances.max()), rows.values[members[distances.argmax()]]
+
+    return look
 
 
 def _mend(run: _Run, points: Rows, lloyd: _Lloyd, rng: np.random.Generator, report: Progress) -> _Run:
@@ -291,14 +349,15 @@ def check_enough_rows(rows: int, cells: int) -> None:
 
 
 def _usable_rows(rows: ArrayLike, weights: ArrayLike | None, cells: int) -> Rows:
-    values = _matrix(rows, "rows")
-    share = _weights(weights, len(values))
+    values = as_matrix(rows, "rows")
+    share = as_weights(weights, len(values))
     used = share > 0
     check_enough_rows(int(used.sum()), cells)
     return Rows(values, share) if used.all() else Rows(values[used], share[used])
 
 
-def _check_settings(cells: int, relative_error: float, max_iterations: int) -> None:
+def check_settings(cells: int, relative_error: float, max_iterations: int) -> None:
+    """Refuse settings of `fit_codebook` that make no sense."""
     for name, number in (("cells", cells), ("max_iterations", max_iterations)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
             raise InputError(f"{name} is {number!r}; it must be a whole number of at least 1.")
@@ -307,7 +366,7 @@ def _check_settings(cells: int, relative_error: float, max_iterations: int) -> N
 
 
 def _rows_and_points(rows: ArrayLike, centroids: ArrayLike) -> tuple[Floats32, Points]:
-    values, places = _matrix(rows, "rows"), _matrix(centroids, "centroids")
+    values, places = as_matrix(rows, "rows"), as_matrix(centroids, "centroids")
     if not len(places):
         raise DataError("There are no centroids; at least one is needed.")
     if values.shape[1] != places.shape[1]:
@@ -316,34 +375,3 @@ def _rows_and_points(rows: ArrayLike, centroids: ArrayLike) -> tuple[Floats32, P
             "encode the rows with the encoding that the centroids were fitted on."
         )
     return values, Points(places)
-
-
-def _matrix(given: ArrayLike, name: str) -> Floats32:
-    try:
-        with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused below
-            matrix = np.ascontiguousarray(given, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"The {name} are not numbers ({error}); encode them first.") from error
-    if matrix.ndim != 2 or matrix.shape[1] == 0:
-        raise DataError(f"The {name} have shape {matrix.shape}; a table of one or more columns is needed.")
-    if matrix.size and not (matrix.min() >= -_LARGEST and matrix.max() <= _LARGEST):  # so also for NaN
-        bad = np.flatnonzero(~(np.abs(matrix) <= _LARGEST).all(axis=1))
-        raise DataError(
-            f"{len(bad)} of the {len(matrix)} {name}, the first at index {bad[0]}, hold values that are not "
-            f"finite or beyond {_LARGEST:g}; fill or drop missing values, and scale large ones."
-        )
-    return matrix
-
-
-def _weights(given: ArrayLike | None, rows: int) -> Floats:
-    if given is None:
-        return np.ones(rows)
-    weights = np.asarray(given, dtype=np.float64)
-    if weights.shape != (rows,):
-        raise DataError(f"The weights have shape {weights.shape}; one a row is needed, shape ({rows},).")
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if bad.size:
-        raise DataError(
-            f"{len(bad)} weights, the first at index {bad[0]}, are negative or not finite; each must be 0 or above."
-        )
-    return weights

@@ -10,10 +10,13 @@ import typer
 
 import fairlimits
 from fairlimits.cli.audit import audit
+from fairlimits.cli.cells import cells
 from fairlimits.cli.datasets import datasets
 from fairlimits.cli.decorrelate import decorrelate
+from fairlimits.cli.explore import explore
 from fairlimits.cli.fidelity import fidelity
 from fairlimits.cli.frontier import frontier
+from fairlimits.cli.merge import merge
 from fairlimits.cli.report import report
 from fairlimits.cli.reproduce import reproduce
 from fairlimits.cli.scenarios import scenarios
@@ -28,7 +31,7 @@ app = typer.Typer(
     help="How fair and how accurate can any classifier be on your data, given what it may see?",
     epilog="Start with: fairlimits report adult -o report.html",
 )
-for command in (report, frontier, scenarios, audit, decorrelate, fidelity, reproduce, datasets):
+for command in (report, frontier, scenarios, audit, decorrelate, fidelity, reproduce, explore, cells, merge, datasets):
     app.command()(command)
 
 

@@ -33,7 +33,7 @@ _LINES = 11
 
 
 def frontier(
-    data: options.Data,
+    data: options.Sources,
     label: options.Label = None,
     positive: options.Positive = None,
     sensitive: options.Sensitive = None,
@@ -42,6 +42,7 @@ def frontier(
     categorical: options.Categorical = None,
     drop: options.Drop = None,
     missing_sensitive: options.MissingSensitive = "refuse",
+    stream: options.Streamed = None,
     notion: Annotated[
         list[str] | None,
         typer.Option("--notion", "-n", help="Notion to constrain: DP, EA, EOp, PE, EOd or IF (repeatable)."),
@@ -100,6 +101,8 @@ def frontier(
       fairlimits frontier adult --ratio 'selection rate'
 
       fairlimits frontier loans.csv --label paid --positive yes --sensitive sex --sensitive race -n EOd
+
+      fairlimits frontier big/*.parquet --label paid --sensitive sex
     """
     check_suffix(output, (".csv", ".json", *_PICTURES))
     if ratio is not None and (notion or exact):
@@ -117,8 +120,10 @@ def frontier(
         )
     asked: dict[str, Any] = {"requirements": read_requirements(require or []), "objective": read_objective(objective)}
     name = None if ratio is None else rate_name(ratio)
-    dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
-    dist = options.make_cells(dataset, cells, seed, generator, samples)
+    rows = options.open_rows(
+        data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+    )
+    dist = options.make_cells(rows, cells, seed, generator, samples)
     curves: dict[bool, Frontier | RatioFrontier] = {}
     for aware in (True, False):
         with progress_bar("Group seen" if aware else "Group hidden") as tell:
@@ -144,7 +149,14 @@ def frontier(
     if weak:
         say(f"Not estimable, for fewer than 30 rows stand behind one of its rates: {', '.join(weak)}.")
     if output is not None:
-        made: dict[str, Any] = {"data": data, "cells": cells, "generator": generator, "seed": seed, "fixed": fixed}
+        made: dict[str, Any] = {
+            "data": " ".join(data),
+            "cells": dist.n_cells,
+            # Rows that are read in parts, and saved cells, have none whatever the option says.
+            "generator": dist.info.get("generator") or "none",
+            "seed": seed,
+            "fixed": fixed,
+        }
         if require:
             made["requirements"] = held[len(fixed) :]
         if objective != "accuracy":

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from fairlimits.cli.show import progress_bar, say
-from fairlimits.data import Dataset, open_dataset
+from fairlimits.data import Dataset, Stream, benchmark_names, is_pattern, open_dataset, open_stream
 from fairlimits.discretize import SamplingWarning, discretize
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
+
+# A file that takes more than this on disk may take many times as much in memory.
+_LARGE = 256 * 2**20
+
+_CELLS_SUFFIX = ".npz"
 
 
 def _check_seed(seed: int) -> int:
@@ -21,6 +27,22 @@ def _check_seed(seed: int) -> int:
 
 
 Data = Annotated[str, typer.Argument(help="A benchmark (adult, law, dutch) or the path of a CSV or Parquet file.")]
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        help="A benchmark (adult, law, dutch), cells that fairlimits saved (.npz), or CSV or Parquet files: paths, "
+        "patterns or directories. Several files, or large ones, are read in parts that fit into memory."
+    ),
+]
+Streamed = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream",
+        help="Read files in parts, or whole.",
+        show_default="parts, if there are several or they are large",
+        rich_help_panel="Data",
+    ),
+]
 Label = Annotated[str | None, typer.Option(help="Column to decide on.", rich_help_panel="Data")]
 Positive = Annotated[str | None, typer.Option(help="Value of the label that counts as 1.", rich_help_panel="Data")]
 Sensitive = Annotated[
@@ -70,28 +92,86 @@ def open_data(
     drop: list[str] | None,
     missing_sensitive: str,
 ) -> Dataset:
-    """Open what the data options describe."""
-    if missing_sensitive not in ("refuse", "group", "drop"):
-        raise InputError(f"--missing-sensitive is {missing_sensitive!r}; it must be 'refuse', 'group' or 'drop'.")
+    """Open what the data options describe, for a command that needs the rows in memory."""
+    if data.endswith(_CELLS_SUFFIX) or is_pattern(data) or Path(data).is_dir():
+        raise InputError(
+            f"This command needs the rows of one table in memory, and {data} is none; give a CSV or Parquet file with "
+            "a sample of the rows, or use fairlimits frontier, which reads files in parts."
+        )
     return open_dataset(
         data,
-        label=label,
-        positive=positive,
-        sensitive=sensitive or None,
-        weight=weight,
-        numeric=numeric,
-        categorical=categorical,
-        drop=drop,
-        missing_sensitive=missing_sensitive,  # type: ignore[arg-type]
+        **_columns(label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive),
     )
 
 
-def make_cells(dataset: Dataset, cells: int, seed: int, generator: str, samples: int) -> CellDistribution:
+def open_rows(
+    sources: list[str],
+    stream: bool | None,
+    label: str | None,
+    positive: str | None,
+    sensitive: list[str] | None,
+    weight: str | None,
+    numeric: list[str] | None,
+    categorical: list[str] | None,
+    drop: list[str] | None,
+    missing_sensitive: str,
+) -> Dataset | Stream | CellDistribution:
+    """Open what the data options describe, for a command that only needs cells: rows, rows in parts, or cells."""
+    columns = _columns(label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
+    if any(source.endswith(_CELLS_SUFFIX) for source in sources):
+        if len(sources) > 1:
+            raise InputError("Several files of cells were given; make one of them first, with fairlimits merge.")
+        if any(value for name, value in columns.items() if name != "missing_sensitive"):
+            raise InputError(f"{sources[0]} holds cells, whose columns are settled; leave the options of the data out.")
+        return CellDistribution.load(sources[0])
+    if len(sources) == 1 and (sources[0] in benchmark_names() or not _in_parts(sources[0], stream)):
+        return open_dataset(sources[0], **columns)
+    if stream is False:
+        raise InputError("Several files are read as one table in parts only; leave --no-stream out.")
+    return open_stream(sources, **columns)
+
+
+def _in_parts(source: str, stream: bool | None) -> bool:
+    path = Path(source)
+    if path.is_dir() or (is_pattern(source) and not path.exists()):
+        return True
+    return path.is_file() and path.stat().st_size > _LARGE if stream is None else stream
+
+
+def _columns(
+    label: str | None,
+    positive: str | None,
+    sensitive: list[str] | None,
+    weight: str | None,
+    numeric: list[str] | None,
+    categorical: list[str] | None,
+    drop: list[str] | None,
+    missing_sensitive: str,
+) -> dict[str, Any]:
+    if missing_sensitive not in ("refuse", "group", "drop"):
+        raise InputError(f"--missing-sensitive is {missing_sensitive!r}; it must be 'refuse', 'group' or 'drop'.")
+    return {
+        "label": label,
+        "positive": positive,
+        "sensitive": sensitive or None,
+        "weight": weight,
+        "numeric": numeric,
+        "categorical": categorical,
+        "drop": drop,
+        "missing_sensitive": missing_sensitive,
+    }
+
+
+def make_cells(
+    rows: Dataset | Stream | CellDistribution, cells: int, seed: int, generator: str, samples: int
+) -> CellDistribution:
     """Cut the data into cells, with a progress bar, and say so if too few rows are generated."""
+    if isinstance(rows, CellDistribution):
+        return rows
     made_by = None if generator == "none" else generator
     with progress_bar("Cutting the features into cells") as tell, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SamplingWarning)
-        dist = discretize(dataset, cells, generator=made_by, n_samples=samples, random_state=seed, progress=tell)
+        dist = discretize(rows, cells, generator=made_by, n_samples=samples, random_state=seed, progress=tell)
     for warning in caught:
         if issubclass(warning.category, SamplingWarning):
             say(f"Note: {warning.message}")

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from fairlimits.counting.memory import Counts, count_cells
+from fairlimits.counting.streaming import count_stream, train_codebook
 
-__all__ = ["Counts", "count_cells"]
+__all__ = ["Counts", "count_cells", "count_stream", "train_codebook"]

@@ -14,7 +14,9 @@ from fairlimits.data.benchmarks import (
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.encode import EncodedFeature, Encoding
 from fairlimits.data.load import open_dataset
+from fairlimits.data.parts import is_pattern
 from fairlimits.data.schema import MISSING, Feature, Scalar, Schema, value_text
+from fairlimits.data.stream import Learned, Reader, Stream, open_stream
 
 __all__ = [
     "MISSING",
@@ -23,13 +25,18 @@ __all__ = [
     "EncodedFeature",
     "Encoding",
     "Feature",
+    "Learned",
+    "Reader",
     "Scalar",
     "Schema",
+    "Stream",
     "benchmark_names",
     "benchmark_status",
+    "is_pattern",
     "load_dataset",
     "load_table",
     "open_dataset",
+    "open_stream",
     "read_features",
     "read_groups",
     "read_table",

@@ -94,6 +94,42 @@ def rows(
 def rows_like(schema: Schema, frame: object, unseen: Unseen) -> Rows:
     """Return columns, group, label and weight of a table, as `Dataset.read_like` describes."""
     table = Table.open(frame)
+    label, group = _read_label_like(schema, table), _read_groups(schema, table)
+    weights = None
+    if schema.weight is not None:
+        table.require([schema.weight], "weight")
+        weights = _roles.read_weights(table, schema.weight)
+    return _read_features(schema, table, unseen), group, label, weights
+
+
+def rows_of_part(schema: Schema, table: Table, *, own: bool, unseen: Unseen) -> Rows:
+    """Return columns, group, label and weight of a part of a table.
+
+    Parameters
+    ----------
+    schema : Schema
+        The schema to code the values by.
+    table : Table
+        The part.
+    own : bool
+        Whether the schema was made from this very table. Labels of another are matched as `rows_like` does, where text
+        may stand for a number.
+    unseen : {"refuse", "missing"}
+        What to do with a category that the schema does not know: see `read_features`.
+    """
+    if own:
+        label = _roles.label_codes(*_roles.read_label(table, schema.label), schema.positive)
+    else:
+        label = _read_label_like(schema, table)
+    group = _read_groups(schema, table)
+    weights = None
+    if schema.weight is not None:
+        table.require([schema.weight], "weight")
+        weights = _roles.read_some_weights(table, schema.weight)
+    return _read_features(schema, table, unseen), group, label, weights
+
+
+def _read_label_like(schema: Schema, table: Table) -> npt.NDArray[np.int8]:
     table.require([schema.label], "label")
     codes, values = _roles.read_label(table, schema.label)
     is_positive = np.array([_roles.same_value(value, schema.positive) for value in values])
@@ -108,13 +144,8 @@ def rows_like(schema: Schema, frame: object, unseen: Unseen) -> Rows:
                 f"The label {schema.label!r} holds {list_values(odd)}, where only {schema.positive!r} and "
                 f"{schema.negative!r} are known: correct the values."
             )
-    group = _read_groups(schema, table)
-    weights = None
-    if schema.weight is not None:
-        table.require([schema.weight], "weight")
-        weights = _roles.read_weights(table, schema.weight)
-    columns = _read_features(schema, table, unseen)
-    return columns, group, is_positive.astype(np.int8)[codes], weights
+    labels: npt.NDArray[np.int8] = is_positive.astype(np.int8)[codes]
+    return labels
 
 
 def read_features(schema: Schema, frame: Any, *, unseen: Unseen = "refuse") -> dict[str, npt.NDArray[Any]]:

@@ -81,65 +81,105 @@ def label_codes(codes: npt.NDArray[np.int32], values: Sequence[Scalar], positive
 
 def settle_missing_groups(table: Table, sensitive: Sequence[str], choice: MissingSensitive) -> Table:
     """Refuse, keep or drop the rows in which a sensitive value is missing."""
-    if choice not in ("refuse", "group", "drop"):
-        raise InputError(f"missing_sensitive is {choice!r}: use 'refuse', 'group' or 'drop'.")
-    missing = np.zeros(len(table), dtype=bool)
-    for name in sensitive:
-        missing |= table.column(name).is_null().to_numpy(zero_copy_only=False)
+    check_choice(choice)
+    missing = missing_groups(table, sensitive)
     if choice == "group" or not missing.any():
         return table
     if choice == "refuse":
-        raise DataError(
-            f"The sensitive value ({', '.join(sensitive)}) is missing in {int(missing.sum())} of "
-            f'{len(table)} rows: drop them with missing_sensitive="drop", or make them the group '
-            f'{MISSING} with missing_sensitive="group".'
-        )
+        raise refused_groups(sensitive, int(missing.sum()), len(table))
     if missing.all():
         raise DataError(f"The sensitive value ({', '.join(sensitive)}) is missing in every row.")
     return table.filtered(~missing)
 
 
+def check_choice(choice: str) -> None:
+    """Refuse what is no answer to the question what to do with rows without a sensitive value."""
+    if choice not in ("refuse", "group", "drop"):
+        raise InputError(f"missing_sensitive is {choice!r}: use 'refuse', 'group' or 'drop'.")
+
+
+def missing_groups(table: Table, sensitive: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return where a sensitive value is missing."""
+    missing = np.zeros(len(table), dtype=bool)
+    for name in sensitive:
+        missing |= table.column(name).is_null().to_numpy(zero_copy_only=False)
+    return missing
+
+
+def refused_groups(sensitive: Sequence[str], missing: int, rows: int) -> DataError:
+    """Return the error about rows without a sensitive value."""
+    return DataError(
+        f"The sensitive value ({', '.join(sensitive)}) is missing in {missing} of "
+        f'{rows} rows: drop them with missing_sensitive="drop", or make them the group '
+        f'{MISSING} with missing_sensitive="group".'
+    )
+
+
 def read_groups(table: Table, sensitive: Sequence[str]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
     """Return each row's group and the groups' names, in the order of their values; only groups that occur."""
+    group, found = read_group_values(table, sensitive)
+    return group, group_names(sensitive, found)
+
+
+def read_group_values(table: Table, sensitive: Sequence[str]) -> tuple[npt.NDArray[np.int64], list[tuple[Scalar, ...]]]:
+    """Return each row's group and the values that make up each group, in their order."""
     combined = np.zeros(len(table), dtype=np.int64)
     columns: list[tuple[Scalar, ...]] = []
     for name in sensitive:
         codes, values = read_values(name, table.column(name))
         refuse_identifier(name, len(values), len(table))
-        if len(sensitive) > 1:
-            # A group's name must come apart again into its values.
-            odd = [value for value in values if GROUP_SEPARATOR in value_text(value)]
-            if odd:
-                raise DataError(
-                    f"Column {name!r} holds {odd[0]!r}; {GROUP_SEPARATOR!r} joins the values of several "
-                    "sensitive columns, so no value can contain it: rename the value."
-                )
         combined = combined * len(values) + codes
         columns.append(values)
     present, group = np.unique(combined, return_inverse=True)
-    names = []
+    found = []
     for number in present.tolist():
-        parts: list[str] = []
+        parts: list[Scalar] = []
         for values in reversed(columns):
             number, code = divmod(number, len(values))
-            parts.insert(0, value_text(values[code]))
-        names.append(GROUP_SEPARATOR.join(parts))
+            parts.insert(0, values[code])
+        found.append(tuple(parts))
+    return group.astype(np.int64), found
+
+
+def group_names(sensitive: Sequence[str], found: Sequence[tuple[Scalar, ...]]) -> tuple[str, ...]:
+    """Return the names of groups, given the values that make up each."""
+    if len(sensitive) > 1:
+        # A group's name must come apart again into its values.
+        for parts in found:
+            for name, value in zip(sensitive, parts, strict=True):
+                if GROUP_SEPARATOR in value_text(value):
+                    raise DataError(
+                        f"Column {name!r} holds {value!r}; {GROUP_SEPARATOR!r} joins the values of several "
+                        "sensitive columns, so no value can contain it: rename the value."
+                    )
+    names = [GROUP_SEPARATOR.join(value_text(value) for value in parts) for parts in found]
     if len(set(names)) < len(names):
         raise DataError(f"Two groups have the same name ({list_values(names)}): rename their values.")
-    return group.astype(np.int64), tuple(names)
+    return tuple(names)
 
 
 def read_weights(table: Table, name: str) -> npt.NDArray[np.float64]:
     """Return the row weights: finite, not negative, not all zero."""
+    weights = read_some_weights(table, name)
+    if not weights.any():
+        raise no_weight(name)
+    return weights
+
+
+def read_some_weights(table: Table, name: str) -> npt.NDArray[np.float64]:
+    """Return the row weights of a part of a table: finite and not negative."""
     weights = read_numbers(name, table.column(name))
     n_missing, n_negative = int(np.isnan(weights).sum()), int((weights < 0).sum())
     if n_missing:
         raise DataError(f"The weight {name!r} is missing in {n_missing} rows: fill it in or drop these rows.")
     if n_negative:
         raise DataError(f"The weight {name!r} is negative in {n_negative} rows: weights must be 0 or more.")
-    if not weights.any():
-        raise DataError(f"The weight {name!r} is 0 in every row: at least one row must count.")
     return weights
+
+
+def no_weight(name: str) -> DataError:
+    """Return the error about weights that are all 0."""
+    return DataError(f"The weight {name!r} is 0 in every row: at least one row must count.")
 
 
 def _canonical(value: Scalar) -> str | float:

@@ -12,7 +12,7 @@ import pyarrow.parquet
 from fairlimits.errors import FileError
 
 # What a missing value looks like in CSV. Words that may be values of their own ("None") are left alone.
-_NULLS = ("", "NA", "NaN", "null", "?")
+CSV_CONVERSION = pa.csv.ConvertOptions(null_values=["", "NA", "NaN", "null", "?"], strings_can_be_null=True)
 
 # Column types are settled on the first block. If a later value contradicts them, one block takes all.
 _LARGEST_BLOCK = 2**30
@@ -61,9 +61,8 @@ def read_table(path: str | os.PathLike[str]) -> pa.Table:
 
 
 def _read_csv(file: Path) -> pa.Table:
-    convert = pa.csv.ConvertOptions(null_values=list(_NULLS), strings_can_be_null=True)
     try:
-        return pa.csv.read_csv(file, convert_options=convert)
+        return pa.csv.read_csv(file, convert_options=CSV_CONVERSION)
     except pa.ArrowInvalid:
         read = pa.csv.ReadOptions(block_size=_LARGEST_BLOCK)
-        return pa.csv.read_csv(file, read_options=read, convert_options=convert)
+        return pa.csv.read_csv(file, read_options=read, convert_options=CSV_CONVERSION)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from fairlimits.data import _plain
 from fairlimits.data.dataset import Dataset
-from fairlimits.data.schema import Scalar
+from fairlimits.data.schema import Scalar, Schema
 from fairlimits.errors import DataError, FileError
 
 # Two different categories differ in two one-hot columns, so this makes their squared distance 1.
@@ -64,6 +64,15 @@ class EncodedFeature:
     categories: tuple[Scalar, ...] = ()
 
 
+class NumberScale(NamedTuple):
+    """How a numeric feature is scaled (see `EncodedFeature`), and whether some of its values are missing."""
+
+    center: float
+    scale: float
+    fill: float
+    missing: bool
+
+
 @dataclass(frozen=True)
 class Encoding:
     """A fitted encoding of mixed features.
@@ -107,19 +116,29 @@ class Encoding:
         Encoding
             The fitted encoding.
         """
+        numbers = {}
+        for feature in dataset.schema.features:
+            if feature.kind == "numeric":
+                values = dataset.columns[feature.name]
+                center, scale, fill = _moments(values, dataset.weight)
+                numbers[feature.name] = NumberScale(center, scale, fill, bool(np.isnan(values).any()))
+        return cls.of(dataset.schema, numbers)
+
+    @classmethod
+    def of(cls, schema: Schema, numbers: Mapping[str, NumberScale]) -> Encoding:
+        """Lay out the columns of a schema whose numeric features are scaled as given."""
         features: list[EncodedFeature] = []
         at = 0
-        for feature in dataset.schema.features:
+        for feature in schema.features:
             if feature.kind == "categorical":
                 stop = at + len(feature.categories)
                 features.append(EncodedFeature(feature.name, "categorical", at, stop, categories=feature.categories))
                 at = stop
                 continue
-            values = dataset.columns[feature.name]
-            center, scale, fill = _moments(values, dataset.weight)
+            center, scale, fill, missing = numbers[feature.name]
             features.append(EncodedFeature(feature.name, "numeric", at, at + 1, center, scale, fill))
             at += 1
-            if np.isnan(values).any():
+            if missing:
                 features.append(EncodedFeature(feature.name, "missing", at, at + 1))
                 at += 1
         return cls(tuple(features))

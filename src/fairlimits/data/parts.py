@@ -1,0 +1,240 @@
+"""Rows in parts: a table too large for memory, gone through part by part as often as wanted.
+
+Every computation over such a table is a fold: some work on each part, the answers added up in the order of the parts,
+and a last step on the sum. The order is fixed, so that the result does not depend on how many threads or workers
+there are.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset as pads
+
+from fairlimits.cores import usable_cores
+from fairlimits.data._tables import CSV_CONVERSION
+from fairlimits.errors import FileError, InputError
+from fairlimits.progress import Progress, silent
+
+Answer = TypeVar("Answer")
+Result = TypeVar("Result")
+
+# Rows of a part: enough for the work on it to be worth a task, few enough for some parts at a time to be small.
+_PART_ROWS = 131_072
+
+_FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".csv.gz": "csv"}
+
+
+class Parts(Protocol):
+    """A table in parts."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        ...
+
+    def fold(
+        self,
+        work: Callable[[int, Any], Answer | None],
+        add: Callable[[Answer, Answer], Answer],
+        finish: Callable[[Answer], Result],
+        *,
+        columns: Sequence[str] | None = None,
+        tell: Progress = silent,
+    ) -> Result | None:
+        """Do some work on every part, add up the answers in order, and finish the sum.
+
+        Parameters
+        ----------
+        work : callable
+            Given the number of a part and the part as a data frame, which has rows; None says that it takes none.
+        add : callable
+            Adds two answers, changing neither.
+        finish : callable
+            Makes the result of the sum.
+        columns : sequence of str, optional
+            The columns that are needed; all by default.
+        tell : callable
+            Told the fraction done and a few words.
+
+        Returns
+        -------
+        What `finish` returns, or None if no row is taken.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowParts:
+    """Parts of an Arrow dataset, read from disk as they are needed."""
+
+    dataset: pads.Dataset
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.dataset.schema.names)
+
+    def fold(
+        self,
+        work: Callable[[int, Any], Answer | None],
+        add: Callable[[Answer, Answer], Answer],
+        finish: Callable[[Answer], Result],
+        *,
+        columns: Sequence[str] | None = None,
+        tell: Progress = silent,
+    ) -> Result | None:
+        """Do some work on every part, add up the answers in order, and finish the sum (see `Parts`)."""
+        total: Answer | None = None
+        waiting: deque[tuple[Future[Answer | None], int]] = deque()
+        rows = 0
+
+        def take() -> None:
+            nonlocal total, rows
+            future, size = waiting.popleft()
+            total = add_up(add, [total, future.result()])
+            rows += size
+            tell(rows / self._size if self._size else 0.0, f"{rows:,} rows")
+
+        cores = usable_cores()
+        pool = ThreadPoolExecutor(cores)
+        try:
+            for number, batch in enumerate(self._batches(columns)):
+                if batch.num_rows:
+                    waiting.append((pool.submit(work, number, pa.Table.from_batches([batch])), batch.num_rows))
+                # Reading runs ahead of the work by one part, no more: that bounds the memory.
+                if len(waiting) > cores:
+                    take()
+            while waiting:
+                take()
+        finally:
+            pool.shutdown(cancel_futures=True)
+        return None if total is None else finish(total)
+
+    @cached_property
+    def _size(self) -> int:
+        """Number of rows, for progress; 0 where finding it out would take a pass of its own."""
+        slow = isinstance(getattr(self.dataset, "format", None), pads.CsvFileFormat)
+        return 0 if slow else int(self.dataset.count_rows())
+
+    def _batches(self, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from self.dataset.to_batches(
+                columns=None if columns is None else list(columns),
+                batch_size=_PART_ROWS,
+                batch_readahead=1,
+                fragment_readahead=1,
+                use_threads=False,  # this thread reads the next part while others work on the last ones
+            )
+        except (OSError, pa.ArrowException) as error:
+            raise FileError(f"The files cannot be read ({_reason(error)}): check that each holds a table.") from error
+
+
+def add_up(add: Callable[[Answer, Answer], Answer], answers: Sequence[Answer | None]) -> Answer | None:
+    """Add up answers in their order, leaving out those of parts of which no row is taken."""
+    given = [answer for answer in answers if answer is not None]
+    return reduce(add, given) if given else None
+
+
+def arrow_parts(source: object) -> ArrowParts:
+    """Open paths, patterns, directories or an Arrow dataset as parts."""
+    if isinstance(source, pads.Dataset):
+        return ArrowParts(source)
+    files = find_files(source)
+    kinds = {format_of(file) for file in files}
+    if len(kinds) > 1:
+        raise FileError("The files are of different kinds: give Parquet files only, or CSV files only.")
+    form: Any = kinds.pop()
+    if form == "csv":
+        form = pads.CsvFileFormat(convert_options=CSV_CONVERSION)
+    names = [str(file) for file in files]
+    try:
+        dataset = pads.dataset(names, format=form, partitioning="hive")
+        schemas = [fragment.physical_schema for fragment in dataset.get_fragments()]
+        for file, schema in zip(files, schemas, strict=True):
+            # Arrow would fill in the columns that a file does not have, and leave out those it has too many.
+            if set(schema.names) != set(schemas[0].names):
+                raise FileError(f"{file} has other columns than {files[0]}: files that are read as one need the same.")
+        # A column without a value in the first file has its type from another.
+        joint = pa.unify_schemas([_undeclared(schema) for schema in schemas], promote_options="permissive")
+        rest = [field for field in dataset.schema if field.name not in joint.names]
+        return ArrowParts(pads.dataset(names, pa.schema([*joint, *rest]), format=form, partitioning="hive"))
+    except (OSError, pa.ArrowException) as error:
+        raise FileError(f"The files cannot be read as one table ({_reason(error)}): check them.") from error
+
+
+def _undeclared(schema: pa.Schema) -> pa.Schema:
+    """Take text that is declared as a category for text: files may differ in that, and it is read alike."""
+    fields = [
+        field.with_type(field.type.value_type)
+        if pa.types.is_dictionary(field.type) and not pa.types.is_primitive(field.type.value_type)
+        else field
+        for field in schema
+    ]
+    return pa.schema(fields)
+
+
+def find_files(source: object) -> list[Path]:
+    """Files that paths, patterns (``big/*.parquet``) and directories stand for, each once.
+
+    Those of a pattern and of a directory are in alphabetical order.
+    """
+    given = [source] if isinstance(source, str | os.PathLike) else source
+    if not isinstance(given, list | tuple) or not all(isinstance(item, str | os.PathLike) for item in given):
+        raise InputError(
+            f"Cannot read rows from {type(source).__name__}: give a Dataset, one or more paths, an Arrow dataset or a "
+            "Dask DataFrame."
+        )
+    files: list[Path] = []
+    for item in given:
+        path = Path(item)
+        if path.is_dir():
+            inside = (Path(at, name) for at, _, names in os.walk(path) for name in names)
+            found = sorted(file for file in inside if _suffix(file) and not file.name.startswith(("_", ".")))
+            if not found:
+                raise FileError(f"The directory {path} holds no CSV or Parquet file: check the path.")
+            files += found
+        elif path.exists():
+            files.append(path)
+        elif is_pattern(path):
+            found = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
+            if not found:
+                raise FileError(f"No file matches {path}: check the pattern.")
+            files += found
+        else:
+            raise FileError(f"There is no file {path}: check the path.")
+    if not files:
+        raise InputError("No file was given: name at least one.")
+    return list(dict.fromkeys(files))
+
+
+def is_pattern(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a pattern for several files."""
+    return glob.has_magic(os.fspath(path))
+
+
+def format_of(file: Path) -> str:
+    """Return "parquet" or "csv", by the suffix of a file."""
+    suffix = _suffix(file)
+    if suffix is None:
+        raise FileError(f"Cannot tell what {file} holds: its name must end in {', '.join(_FORMATS)}.")
+    return _FORMATS[suffix]
+
+
+def _suffix(file: Path) -> str | None:
+    return next((suffix for suffix in _FORMATS if file.name.lower().endswith(suffix)), None)
+
+
+def _reason(error: Exception) -> str:
+    # Arrow's messages run over several lines; the first says what is wrong.
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")

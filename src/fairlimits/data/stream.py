@@ -1,0 +1,282 @@
+"""`Stream`: a table too large for memory, on disk or on a cluster, with what its columns mean."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pyarrow as pa
+
+from fairlimits.arrays import Floats
+from fairlimits.data import _roles
+from fairlimits.data._columns import Table, read_numbers
+from fairlimits.data._dask import DaskParts, is_dask_frame
+from fairlimits.data._facts import Facts, Roles, facts_of, open_part
+from fairlimits.data._numbers import Place, median_places
+from fairlimits.data._reading import Names, Unseen, names_of, rows_of_part
+from fairlimits.data._roles import MissingSensitive
+from fairlimits.data.dataset import Dataset
+from fairlimits.data.encode import Encoding
+from fairlimits.data.parts import Parts, arrow_parts
+from fairlimits.data.schema import Scalar, Schema
+from fairlimits.errors import DataError, InputError
+from fairlimits.progress import Progress, silent
+
+Total = TypeVar("Total")
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """How a part of a table becomes a `Dataset`: small, so that it can be sent to where the parts are.
+
+    Parameters
+    ----------
+    schema : Schema
+        The schema that the rows are coded by.
+    missing_sensitive : {"refuse", "group", "drop"}
+        What to do with rows without a sensitive value.
+    own : bool
+        Whether the schema was made from the same table.
+    unseen : {"refuse", "missing"}
+        What to do with a category that the schema does not know.
+    """
+
+    schema: Schema
+    missing_sensitive: MissingSensitive
+    own: bool
+    unseen: Unseen = "refuse"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns that are read."""
+        weight = () if self.schema.weight is None else (self.schema.weight,)
+        features = (feature.name for feature in self.schema.features)
+        return (*features, *self.schema.sensitive, self.schema.label, *weight)
+
+    def __call__(self, frame: Any) -> Dataset | None:
+        """Read a part; None if no row of it is taken."""
+        table = open_part(frame, self.schema.sensitive, self.missing_sensitive)
+        if table is None:
+            return None
+        return Dataset(self.schema, *rows_of_part(self.schema, table, own=self.own, unseen=self.unseen))
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What the first passes over a stream found out.
+
+    Parameters
+    ----------
+    schema : Schema
+        What the columns mean, as `Dataset.from_frame` would say.
+    encoding : Encoding
+        How rows are encoded, as `Encoding.fit` would say.
+    facts : Facts
+        Rows, and weights of the parts.
+    reader : Reader
+        Reads the parts.
+    """
+
+    schema: Schema
+    encoding: Encoding
+    facts: Facts
+    reader: Reader
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """A table that is read part by part; made by `open_stream`.
+
+    Parameters
+    ----------
+    parts : Parts
+        The rows.
+    roles : Roles, optional
+        What the columns mean; without them, the rows can only be counted on cells that say so.
+    missing_sensitive : {"refuse", "group", "drop"}
+        What to do with rows without a sensitive value.
+    unseen : {"refuse", "missing"}
+        What to do with a category that the cells do not know.
+    """
+
+    parts: Parts
+    roles: Roles | None
+    missing_sensitive: MissingSensitive = "refuse"
+    unseen: Unseen = "refuse"
+
+    def learn(self, tell: Progress = silent) -> Learned:
+        """Find out the schema and the encoding, in a pass over all columns and up to three over some numbers."""
+        if self.roles is None:
+            raise InputError("The rows need to be explained: say which columns are the label and sensitive.")
+        names = (*self.roles.features(self.parts.names), *self.roles.sensitive, self.roles.label)
+        names += () if self.roles.weight is None else (self.roles.weight,)
+        facts: Facts | None = self.parts.fold(
+            partial(facts_of, self.roles),
+            operator.add,
+            _same,
+            columns=names,
+            tell=lambda done, words: tell(0.7 * done, f"reading the columns, {words}"),
+        )
+        if facts is None:
+            raise DataError(_nothing(self.roles.sensitive, self.missing_sensitive))
+        schema = facts.schema(self.roles)
+        medians = self._medians(self.roles, facts, tell)
+        numbers = {name: column.scale(medians.get(name, 0.0)) for name, column in facts.columns.items()}
+        reader = Reader(schema, self.missing_sensitive, own=True)
+        return Learned(schema, Encoding.of(schema, numbers), facts, reader)
+
+    def like(self, schema: Schema) -> Reader:
+        """Read the rows by the schema of other rows."""
+        table = _names_only(self.parts.names)
+        table.require([feature.name for feature in schema.features], "feature")
+        table.require(schema.sensitive, "sensitive")
+        table.require([schema.label], "label")
+        if schema.weight is not None:
+            table.require([schema.weight], "weight")
+        return Reader(schema, self.missing_sensitive, own=False, unseen=self.unseen)
+
+    def _medians(self, roles: Roles, facts: Facts, tell: Progress) -> dict[str, float]:
+        places = {
+            (name, number): place
+            for name, column in facts.columns.items()
+            if column.numbers is not None
+            for number, place in enumerate(median_places(column.numbers, roles.weight is not None))
+        }
+        passes = 0
+        while unknown := {key: place for key, place in places.items() if place.known < 64}:
+            columns = list(dict.fromkeys(name for name, _ in unknown))
+            needed = [*columns, *roles.sensitive, *(() if roles.weight is None else (roles.weight,))]
+            found = self.parts.fold(
+                partial(_digits, roles, unknown),
+                _sums,
+                _same,
+                columns=needed,
+                tell=partial(_tell_medians, tell, passes),
+            )
+            passes += 1
+            if found is None:
+                raise DataError("The rows changed while they were read: read them again.")
+            for key, place in unknown.items():
+                bits = facts.columns[key[0]].numbers
+                narrowed = place.narrowed(found[key])
+                places[key] = narrowed if bits is None else narrowed.completed(bits.bits)
+        by_name: dict[str, list[float]] = {}
+        for (name, _), place in places.items():
+            by_name.setdefault(name, []).append(place.value)
+        return {name: float(np.mean(values)) for name, values in by_name.items()}
+
+
+def open_stream(
+    source: Any,
+    *,
+    label: str | None = None,
+    sensitive: str | Sequence[str] | None = None,
+    positive: Scalar = None,
+    weight: str | None = None,
+    numeric: Names = None,
+    categorical: Names = None,
+    drop: Names = None,
+    missing_sensitive: MissingSensitive = "refuse",
+    unseen: Unseen = "refuse",
+    client: Any = None,
+) -> Stream:
+    """Open a table that need not fit into memory.
+
+    Parameters
+    ----------
+    source : path, list of paths, pyarrow.dataset.Dataset or dask.dataframe.DataFrame
+        The rows. A path may be a Parquet or CSV file, a pattern such as ``big/*.parquet``, or a directory, whose files
+        are read as one table; ``key=value`` in the path of a file is a column.
+    label, sensitive, positive, weight, numeric, categorical, drop, missing_sensitive
+        As in `Dataset.from_frame`. Label and sensitive columns may be left out only for rows that are counted on the
+        cells of other rows.
+    unseen : {"refuse", "missing"}
+        What to do, on the cells of other rows, with a category that those did not have: see `read_features`.
+    client : distributed.Client, optional
+        The Dask cluster on which to read the files, which its workers must be able to see, or to work on the Dask
+        DataFrame; by default files are read by this process, and a Dask DataFrame by Dask's current scheduler.
+
+    Returns
+    -------
+    Stream
+        Nothing is read yet.
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read in parts, or a column that was named is not there.
+    """
+    if unseen not in ("refuse", "missing"):
+        raise InputError(f"unseen is {unseen!r}: use 'refuse' or 'missing'.")
+    if is_dask_frame(source):
+        parts: Parts = DaskParts(source, client)
+    elif client is not None:
+        parts = DaskParts.read(source, client)
+    else:
+        parts = arrow_parts(source)
+    _roles.check_choice(missing_sensitive)
+    table = _names_only(parts.names)
+    if label is None or not sensitive:
+        if (label, positive, weight, numeric, categorical, drop) != (None,) * 6 or sensitive:
+            raise InputError("The rows need to be explained: say which columns are the label and sensitive.")
+        return Stream(parts, None, missing_sensitive, unseen)
+    roles = Roles(
+        label,
+        names_of(sensitive),
+        positive,
+        weight,
+        names_of(numeric),
+        names_of(categorical),
+        names_of(drop),
+        missing_sensitive,
+    )
+    roles.check(table)
+    return Stream(parts, roles, missing_sensitive, unseen)
+
+
+def _names_only(names: tuple[str, ...]) -> Table:
+    """Open a table without rows, whose columns can be asked for."""
+    empty = pa.Table.from_arrays([pa.array([], pa.null()) for _ in names], names=[str(name) for name in names])
+    if len(set(names)) < len(names):
+        raise DataError("The table has two columns of the same name: rename or drop one of them.")
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        raise DataError(f"Column names must be text, got {odd[0]!r}: rename the columns.")
+    return Table(nw.from_native(empty, eager_only=True), names)
+
+
+def _nothing(sensitive: tuple[str, ...], missing_sensitive: MissingSensitive) -> str:
+    if missing_sensitive == "drop":
+        return f"There is no row in which the sensitive value ({', '.join(sensitive)}) is known."
+    return "The table is empty: it needs at least one row."
+
+
+def _digits(roles: Roles, places: dict[tuple[str, int], Place], number: int, frame: Any) -> dict[Any, Floats] | None:
+    """Weights of one part of a table by the digits that are looked for."""
+    table = open_part(frame, roles.sensitive, roles.missing_sensitive)
+    if table is None:
+        return None
+    weights = np.ones(len(table)) if roles.weight is None else _roles.read_some_weights(table, roles.weight)
+    columns = {name: read_numbers(name, table.column(name)) for name in dict.fromkeys(name for name, _ in places)}
+    found = {}
+    for (name, at), place in places.items():
+        there = ~np.isnan(columns[name]) & (weights > 0)
+        found[name, at] = place.digits(columns[name][there], weights[there])
+    return found
+
+
+def _tell_medians(tell: Progress, passes: int, done: float, words: str) -> None:
+    tell(0.7 + 0.1 * (passes + done), f"finding medians, {words}")
+
+
+def _sums(one: dict[Any, Floats], other: dict[Any, Floats]) -> dict[Any, Floats]:
+    return {key: digits + other[key] for key, digits in one.items()}
+
+
+def _same(total: Total) -> Total:
+    return total

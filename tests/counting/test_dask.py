@@ -1,0 +1,132 @@
+"""On a Dask cluster, of real processes, cells and counts are those of one machine, also if a worker is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import numpy as np
+import pytest
+
+import fairlimits as fl
+from fairlimits import _seeding, cluster
+from fairlimits.errors import DataError, InputError, MissingExtraError
+from streams import ROLES, people, write
+
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two worker processes of one thread each."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as nodes, distributed.Client(nodes) as client:
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def small_samples(monkeypatch):
+    """Samples so small that a few thousand rows are many."""
+    monkeypatch.setattr(_seeding, "_SAMPLE_LEAST", 1000)
+    monkeypatch.setattr(_seeding, "_SAMPLE_MOST", 1000)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write(people(), tmp_path / "big")
+
+
+@pytest.fixture
+def frame():
+    return dd.from_pandas(people().to_pandas(), npartitions=5)
+
+
+def test_a_dask_frame_on_any_scheduler(frame):
+    data = fl.Dataset.from_frame(people(), **ROLES)
+    with dask.config.set(scheduler="threads"):
+        dist = fl.discretize(frame, 12, **ROLES)
+    assert dist.schema == data.schema
+    np.testing.assert_array_equal(dist.counts, fl.discretize(data, like=dist).counts)
+    np.testing.assert_allclose(dist.centroids, fl.discretize(data, 12, generator=None).centroids, atol=1e-5)
+
+
+def test_files_that_the_workers_read(client, folder):
+    here = fl.discretize(folder, 12, **ROLES, weight="weight")
+    there = fl.discretize(folder, 12, **ROLES, weight="weight", client=client)
+    np.testing.assert_allclose(there.centroids, here.centroids, atol=1e-5)
+    again = fl.discretize(folder, like=here, client=client)
+    np.testing.assert_array_equal(again.counts, here.counts)
+    np.testing.assert_allclose(again.mass, here.mass, rtol=1e-12)
+
+
+def test_errors_on_workers_are_those_of_one_machine(client, frame):
+    with pytest.raises(DataError, match=r"is missing in .* of 4000 rows"):
+        fl.discretize(frame, 12, label="paid", positive="yes", sensitive="job", client=client)
+
+
+def test_frontiers_and_bands_on_workers(client):
+    dist = fl.discretize(fl.Dataset.from_frame(people(), **ROLES), 12, generator=None)
+    here, there = (fl.frontiers(dist, ["DP", "EOd"], [0.0, 0.1], client=own) for own in (None, client))
+    for one, other in zip(here, there, strict=True):
+        np.testing.assert_array_equal(one.accuracy, other.accuracy)
+        assert other.distribution is dist
+    here, there = (fl.frontier_band(one, resamples=11, client=own).drawn for own in (None, client))
+    np.testing.assert_array_equal(here, there)
+
+
+class Killer:
+    """Ends the worker that works on a certain part, once."""
+
+    def __init__(self, work, flag):
+        self.work, self.flag = work, flag
+
+    def __call__(self, number, frame):
+        if number == 3 and not self.flag.exists():
+            self.flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.work(number, frame)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes cannot be killed by a signal there")
+def test_a_lost_worker_does_not_change_the_counts(client, frame, tmp_path, monkeypatch):
+    from fairlimits.data._dask import DaskParts
+
+    fold, flags = DaskParts.fold, []
+
+    def counting(self, *work, **options):
+        flags.append(tmp_path / f"worker lost in fold {len(flags)}")
+        return fold(self, *work, **options)
+
+    monkeypatch.setattr(DaskParts, "fold", counting)
+    expected = fl.discretize(frame, 12, **ROLES, relative_error=0.05, client=client)
+    # In the first pass of Lloyd's iteration, after those over columns, medians and the sample; and in the last pass.
+    deadly, seen = {5, len(flags) - 1}, []
+
+    def killing(self, work, *others, **options):
+        seen.append(work)
+        chosen = Killer(work, flags[len(seen) - 1]) if len(seen) - 1 in deadly else work
+        return fold(self, chosen, *others, **options)
+
+    monkeypatch.setattr(DaskParts, "fold", killing)
+    again = fl.discretize(frame, 12, **ROLES, relative_error=0.05, client=client)
+    assert {number for number, flag in enumerate(flags) if flag.exists()} == deadly
+    np.testing.assert_array_equal(again.centroids, expected.centroids)
+    np.testing.assert_array_equal(again.counts, expected.counts)
+    np.testing.assert_array_equal(again.mass, expected.mass)
+
+
+def test_bad_input_is_refused(monkeypatch, folder):
+    with pytest.raises(InputError, match=r"distributed\.Client"):
+        fl.discretize(folder, 12, **ROLES, client="tcp://somewhere")
+
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(cluster, "import_module", missing)
+    with pytest.raises(MissingExtraError, match=r"fairlimits\[distributed\]"):
+        fl.discretize(folder, 12, **ROLES, client="tcp://somewhere")
