@@ -86,3 +86,11 @@ def test_a_frontier_in_parts(in_parts: None) -> None:
 def test_what_nothing_can_meet_is_said(in_parts: None) -> None:
     with pytest.raises(InfeasibleError, match="Relaxing one is enough"):
         solve(many(50, False), {"DP": 0.0}, requirements=["accuracy >= 0.999"])
+
+
+def test_ties_without_any_constraint(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_at_a_time(monkeypatch, 50, 20)
+    monkeypatch.setattr(sifting, "_BUNDLES", 10)
+    dist = CellDistribution.from_mass(np.ones((300, 2, 2)))
+    assert solve(dist, {}).accuracy == pytest.approx(0.5)
+    assert solve(dist, {"EOd": 0.0, "EA": 0.0}, aware=True).accuracy == pytest.approx(0.5)

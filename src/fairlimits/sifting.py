@@ -120,7 +120,7 @@ class SiftedProgram:
         near[n:] = False
         tied, order = np.flatnonzero(inside & near), np.flatnonzero(inside & ~near)
         cells = len(tied)
-        if cells <= _BUNDLES:
+        if cells <= _BUNDLES or not self.n_rows:
             order = np.flatnonzero(inside)
             return _Bundles(order, np.arange(len(order)))
         # Those that are alike in all rows come together, so that bundles can do what their members could.
