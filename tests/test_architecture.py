@@ -34,6 +34,8 @@ ROOMS = (
     "sifting",
     "neighbours",
     "variables",
+    "laplacian",
+    "interior",
     "pairs",
     "program",
     "relaxation",

@@ -57,6 +57,7 @@ _RETRIES: tuple[dict[str, Any], ...] = (
     {"presolve": "on", "simplex_strategy": 4, "simplex_scale_strategy": 0, "dual_feasibility_tolerance": 1e-7},
 )
 
+UNFINISHED = "HiGHS was stopped before it had finished"
 _INFEASIBLE = "HiGHS ended with the status 'Infeasible'"
 
 
@@ -131,6 +132,16 @@ class Program:
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self._row_lower)
+
+    @property
+    def cost(self) -> Floats:
+        """The objective."""
+        return self._cost
+
+    @property
+    def dense(self) -> Floats:
+        """The dense rows."""
+        return self._dense
 
     @property
     def _sparse(self) -> sp.csr_array:
@@ -227,6 +238,17 @@ class Program:
         self._row_scale = self._row_scale[keep]
         self._blocks = [self._sparse[keep[dense:]]]
 
+    def start_at(self, columns: Ints, rows: Ints) -> None:
+        """Let the next solve begin where variables and rows lie: -1 at the lower bound, 1 at the upper, 0 between."""
+        known = highspy.HighsBasisStatus
+        status = {-1: known.kLower, 0: known.kBasic, 1: known.kUpper}
+        basis = highspy.HighsBasis()
+        # A guess need not be a basis; the solver makes one of it.
+        basis.valid, basis.alien = True, True
+        basis.col_status = [status[state] for state in columns.tolist()]
+        basis.row_status = [status[state] for state in rows.tolist()]
+        self._highs.setBasis(basis)
+
     def solve(self) -> Optimum:
         """Solve the program from its last basis.
 
@@ -267,12 +289,29 @@ class Program:
             self._highs.setOptionValue(name, value)
         return draft if isinstance(draft, str) else self._checked(draft)
 
-    def draft(self) -> Draft | str:
-        """Run the solver from its last basis, and return its answer, not checked yet, or what went wrong."""
+    @property
+    def steps(self) -> int:
+        """Iterations of the last solve."""
+        return int(self._highs.getInfo().simplex_iteration_count)
+
+    def draft(self, most_steps: int | None = None) -> Draft | str:
+        """Run the solver from its last basis, and return its answer, not checked yet, or what went wrong.
+
+        Parameters
+        ----------
+        most_steps : int, optional
+            Iterations after which it is `UNFINISHED`.
+        """
         if not self.n_rows:
             return Draft(np.where(self._cost > 0, self._upper, self._lower), np.zeros(0))
+        if most_steps is not None:
+            self._highs.setOptionValue("simplex_iteration_limit", most_steps)
         self._highs.run()
         status = self._highs.getModelStatus()
+        if most_steps is not None:
+            self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
+            if status == highspy.HighsModelStatus.kIterationLimit:
+                return UNFINISHED
         if status != highspy.HighsModelStatus.kOptimal:
             return f"HiGHS ended with the status {self._highs.modelStatusToString(status)!r}"
         solution = self._highs.getSolution()

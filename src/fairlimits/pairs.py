@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairlimits.arrays import Floats, Ints
-from fairlimits.lp import Draft, Optimum, Program
+from fairlimits.interior import InteriorProgram
+from fairlimits.lp import UNFINISHED, Draft, Optimum, Program
 from fairlimits.variables import Comparison
 
 MISSED = 1e-9
@@ -18,6 +19,10 @@ MISSED = 1e-9
 
 FEW_PAIRS = 8
 """Pairs for each variable up to which all of them enter at once: rounds would cost more than they save."""
+
+MANY_VARIABLES = 1_500
+PATIENCE = 2
+"""Variables from which on the simplex method is told where to begin, once it has made so many steps a cell."""
 
 
 class LazyPairs:
@@ -52,15 +57,25 @@ class LazyPairs:
         tolerance : float
             The tolerance of individual fairness.
         """
-        comparison = self._comparison
-        allowed = times(comparison.looseness, np.array(tolerance))
-        if not len(self._inside) and len(allowed) <= FEW_PAIRS * comparison.forms.shape[1]:
-            self._add(program, np.arange(len(allowed)), allowed)
+        allowed = times(self._comparison.looseness, np.array(tolerance))
+        variables = self._comparison.forms.shape[1]
+        patience: int | None = None
+        if not len(self._inside):
+            if len(allowed) <= FEW_PAIRS * variables:
+                self._add(program, np.arange(len(allowed)), allowed)
+            elif variables >= MANY_VARIABLES:
+                patience = PATIENCE * self._comparison.forms.shape[0]
         while True:
             bound = allowed[self._inside]
             program.set_row_bounds(np.concatenate([lower, -bound]), np.concatenate([upper, bound]))
             # Only the last point need be proven; the others serve to find violated pairs.
-            draft = program.draft()
+            draft = program.draft(patience)
+            if patience is not None:
+                patience -= program.steps
+                if draft == UNFINISHED or patience <= 0:
+                    patience = None
+                    self._begin_near(program, lower, upper, allowed)
+                    continue
             point = program.prove(draft) if isinstance(draft, str) else draft
             excess, missed = self._missed(point.x, allowed)
             if not len(missed) and isinstance(point, Draft):
@@ -71,6 +86,15 @@ class LazyPairs:
                 return point
             self._drop_slack(program, excess[self._inside], bound, len(lower))
             self._add(program, self._worst(missed, excess), allowed)
+
+    def _begin_near(self, program: Program, lower: Floats, upper: Floats, allowed: Floats) -> None:
+        """Begin anew, near the optimum; where that cannot be told, go on."""
+        found = InteriorProgram(program.cost, program.dense, (lower, upper), self._comparison, allowed).start()
+        if found is not None:
+            program.drop_rows(np.arange(len(lower), program.n_rows))
+            self._inside = np.zeros(0, dtype=np.int64)
+            self._add(program, found.pairs, allowed)
+            program.start_at(found.columns, np.concatenate([found.rows, found.pair_rows]))
 
     def pressure(self, duals: Floats) -> float:
         """Derivative of the optimum in the tolerance, from the multipliers of the pairs inside."""
