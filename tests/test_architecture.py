@@ -32,6 +32,7 @@ ROOMS = (
     "parametric",
     "lp",
     "sifting",
+    "_pairwise",
     "neighbours",
     "variables",
     "laplacian",

@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.spatial.distance import cdist, pdist, squareform
 
+from fairlimits._pairwise import CityBlock, Distances, Given, pairs_within, pairs_within_percentile
 from fairlimits.arrays import Floats, Ints
 from fairlimits.data import Encoding
 from fairlimits.distribution import CellDistribution
@@ -29,7 +30,7 @@ from fairlimits.errors import InputError
 Mode = Literal["mean", "each", "all", "paper"]
 
 MOST_CELLS = 16_384
-"""Cells whose distances are all computed (1 GB); beyond, give the neighbours as a sparse graph."""
+"""Cells that are all compared with each other, 134 million pairs; beyond, give the neighbours as a sparse graph."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def cell_distances(dist: CellDistribution) -> Floats:
     """Distances between all cells, as an (N, N) array."""
     if isinstance(dist.distances, np.ndarray):
         return dist.distances
-    return np.asarray(squareform(_all_distances(dist)))
+    return np.asarray(squareform(pdist(_points(dist), "cityblock")))
 
 
 # Sweeps solve many programs on one distribution; its pairs are the same for all of them.
@@ -153,28 +154,28 @@ def _find_pairs(dist: CellDistribution, neighbourhood: Neighbourhood) -> Pairs:
         near = np.arange(len(distance)) if eta is None else np.flatnonzero(distance <= eta)
         first, second, distance = first[near], second[near], distance[near]
     else:
-        distance = _all_distances(dist)
-        if eta is None:
-            eta = float(np.percentile(distance, neighbourhood.percentile)) if len(distance) else 0.0
-        near = np.flatnonzero(distance <= eta)
-        distance = distance[near]
-        # Where the pairs of each first cell start in the list of all pairs i < j.
-        cells = np.arange(dist.n_cells, dtype=np.int64)
-        starts = cells * (2 * dist.n_cells - cells - 1) // 2
-        first = np.searchsorted(starts, near, side="right") - 1
-        second = near - starts[first] + first + 1
+        distances = _distances(dist)
+        first, second, distance = (
+            pairs_within_percentile(distances, neighbourhood.percentile)
+            if eta is None
+            else pairs_within(distances, eta)
+        )
     filled = dist.mass.sum(axis=(1, 2)) > 0
     keep = filled[first] & filled[second]
     return Pairs(first[keep], second[keep], distance[keep])
 
 
-def _all_distances(dist: CellDistribution) -> Floats:
-    """Distances of all pairs i < j, in the order of `numpy.triu_indices`."""
+def _distances(dist: CellDistribution) -> Distances:
     if isinstance(dist.distances, np.ndarray):
-        return dist.distances[np.triu_indices(dist.n_cells, 1)]
+        return Given(dist.distances)
+    return CityBlock(_points(dist))
+
+
+def _points(dist: CellDistribution) -> Floats:
+    """Points between which the city-block distance is the mixed distance of the cells."""
     if dist.centroids is None or dist.encoding is None:
         raise InputError("The distances of all cells are needed, and this distribution does not have them.")
-    return np.asarray(pdist(_weighted_centroids(dist.centroids, dist.encoding), "cityblock"))
+    return _weighted_centroids(dist.centroids, dist.encoding)
 
 
 def _weighted_centroids(centroids: Any, encoding: Encoding) -> Floats:
