@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -10,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fairlimits as fl
+from fairlimits.cores import usable_cores
 from fairlimits.data import Encoding, parts
 from fairlimits.errors import DataError, FileError, InputError
 from streams import ROLES, people, write
@@ -84,6 +87,30 @@ def test_sources_of_all_kinds_are_one_table(tmp_path):
     sheets.mkdir()
     pa_csv.write_csv(table, sheets / "one.csv")
     assert fl.open_stream(sheets, **ROLES).learn().schema == schema
+
+
+def test_a_filter_is_kept_to(tmp_path):
+    table = people(900).drop_columns(["weight"])
+    chosen = pads.dataset(write(table, tmp_path / "big")).filter(pads.field("age") < 60)
+    stream = fl.open_stream(chosen, **ROLES)
+    old = table.filter(pa.compute.less(table["age"], 60))
+    assert stream.learn().facts.rows == old.num_rows
+    assert stream.learn().schema == whole(old).schema
+
+
+def test_reading_does_not_run_far_ahead_of_the_work(tmp_path):
+    table = people(20_000)
+    for files in range(20):
+        pq.write_table(table, tmp_path / f"{files}.parquet", row_group_size=5_000)
+
+    def held(number, frame):
+        time.sleep(0.002)  # slower than reading
+        return pa.total_allocated_bytes()
+
+    before = pa.total_allocated_bytes()
+    most = parts.arrow_parts(tmp_path).fold(held, max, lambda total: total)
+    # A row group in work on every core, one that waits and one that is read; there are 80.
+    assert most - before < (usable_cores() + 3) * table.nbytes / 4
 
 
 def test_a_key_in_the_path_is_a_column(tmp_path):

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pyarrow.dataset as pads
 
 from fairlimits.cluster import check_client, dask_module
-from fairlimits.data.parts import add_up, arrow_parts
+from fairlimits.data.parts import add_up, arrow_parts, row_groups
 from fairlimits.progress import Progress, silent
 
 Answer = TypeVar("Answer")
@@ -81,12 +81,7 @@ class DaskParts:
         if not isinstance(self.source, pads.Dataset):
             return list(self.source[columns].to_delayed())
         read = dask_module().delayed(_table)
-        pieces = (
-            piece
-            for fragment in self.source.get_fragments()
-            for piece in (fragment.split_by_row_group() if hasattr(fragment, "split_by_row_group") else [fragment])
-        )
-        return [read(piece, self.source.schema, columns) for piece in pieces]
+        return [read(piece, self.source.schema, columns) for piece in row_groups(self.source)]
 
 
 def is_dask_frame(source: object) -> bool:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -129,15 +129,34 @@ class ArrowParts:
 
     def _batches(self, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
         try:
-            yield from self.dataset.to_batches(
-                columns=None if columns is None else list(columns),
-                batch_size=_PART_ROWS,
-                batch_readahead=1,
-                fragment_readahead=1,
-                use_threads=False,  # this thread reads the next part while others work on the last ones
-            )
+            for scan in self._scans():
+                yield from scan(
+                    columns=None if columns is None else list(columns),
+                    batch_size=_PART_ROWS,
+                    batch_readahead=1,
+                    fragment_readahead=1,
+                    use_threads=False,  # this thread reads the next part while others work on the last ones
+                )
         except (OSError, pa.ArrowException) as error:
             raise FileError(f"The files cannot be read ({_reason(error)}): check that each holds a table.") from error
+
+    def _scans(self) -> Iterator[Callable[..., Iterator[pa.RecordBatch]]]:
+        """Scans that together go through all rows; a small one each, because Arrow may hold all that one reads."""
+        try:
+            pieces = row_groups(self.dataset)
+        except ValueError:  # a dataset with a filter does not say what it is made of
+            return iter([self.dataset.to_batches])
+        return (partial(piece.to_batches, schema=self.dataset.schema) for piece in pieces)
+
+
+def row_groups(dataset: pads.Dataset) -> Iterator[pads.Fragment]:
+    """Pieces of an Arrow dataset, in order: the row groups of Parquet files, other files as a whole."""
+    fragments = dataset.get_fragments()
+    return (
+        piece
+        for fragment in fragments
+        for piece in (fragment.split_by_row_group() if hasattr(fragment, "split_by_row_group") else [fragment])
+    )
 
 
 def add_up(add: Callable[[Answer, Answer], Answer], answers: Sequence[Answer | None]) -> Answer | None:
