@@ -98,13 +98,14 @@ def test_a_filter_is_kept_to(tmp_path):
     assert stream.learn().schema == whole(old).schema
 
 
-def test_reading_does_not_run_far_ahead_of_the_work(tmp_path):
+def test_reading_does_not_run_far_ahead_of_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "_PART_ROWS", 5_000)
     table = people(20_000)
     for files in range(20):
         pq.write_table(table, tmp_path / f"{files}.parquet", row_group_size=5_000)
 
     def held(number, frame):
-        time.sleep(0.002)  # slower than reading
+        time.sleep(0.01)  # slower than reading
         return pa.total_allocated_bytes()
 
     before = pa.total_allocated_bytes()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import pyarrow.dataset as pads
@@ -66,8 +67,14 @@ class DaskParts:
         dask = dask_module()
         chosen = list(self.names if columns is None else columns)
         # What the tasks share, such as a codebook, is a task itself: it travels to each worker once.
-        shared = dask.delayed(work)
-        level = [dask.delayed(_answer)(shared, number, part) for number, part in enumerate(self._parts(chosen))]
+        if isinstance(self.source, pads.Dataset):
+            # A row group is read by the task that works on it, and so never sent from worker to worker.
+            parts = list(row_groups(self.source))
+            shared = dask.delayed(partial(_read_answer, work, self.source.schema, chosen))
+        else:
+            parts = self.source[chosen].to_delayed()
+            shared = dask.delayed(partial(_answer, work))
+        level = [dask.delayed(_call)(shared, number, part) for number, part in enumerate(parts)]
         while len(level) > 1:
             level = [dask.delayed(_sum)(add, level[at : at + _FAN]) for at in range(0, len(level), _FAN)]
         total = dask.delayed(_finished)(finish, level[0])
@@ -77,20 +84,20 @@ class DaskParts:
         tell(1.0, "done")
         return result
 
-    def _parts(self, columns: list[str]) -> list[Any]:
-        if not isinstance(self.source, pads.Dataset):
-            return list(self.source[columns].to_delayed())
-        read = dask_module().delayed(_table)
-        return [read(piece, self.source.schema, columns) for piece in row_groups(self.source)]
-
 
 def is_dask_frame(source: object) -> bool:
     """Return whether something is a Dask DataFrame, without importing Dask."""
     return type(source).__module__.partition(".")[0].startswith("dask") and hasattr(source, "to_delayed")
 
 
-def _table(piece: Any, schema: Any, columns: list[str]) -> Any:
-    return piece.to_table(schema=schema, columns=columns, use_threads=False)
+def _call(work: Callable[[int, Any], Answer | None], number: int, part: Any) -> Answer | None:
+    return work(number, part)
+
+
+def _read_answer(
+    work: Callable[[int, Any], Answer | None], schema: Any, columns: list[str], number: int, piece: Any
+) -> Answer | None:
+    return _answer(work, number, piece.to_table(schema=schema, columns=columns, use_threads=False))
 
 
 def _answer(work: Callable[[int, Any], Answer | None], number: int, part: Any) -> Answer | None:
