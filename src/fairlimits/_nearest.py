@@ -58,6 +58,7 @@ class Points:
         # One more row of the product, met by a column of ones, adds |g_j|^2 without a pass of its own.
         self._matrix: Floats32 = np.vstack([-2 * offsets.T, squares]).astype(np.float32)
         self._radius = float(np.sqrt(squares.max()))
+        self._kept = threading.local()
 
     def __len__(self) -> int:
         return len(self.centroids)
@@ -77,8 +78,7 @@ class Points:
         labels = np.empty(count, dtype=np.int64)
         margin = np.empty(count, dtype=np.float32)
         tile = max(64, min(4096, _TILE_SCORES // len(self)))
-        shifted = np.ones((tile, columns + 1), dtype=np.float32)
-        scores = np.empty((tile, len(self)), dtype=np.float32)
+        shifted, scores = self._tiles(tile, columns)
         for start in range(0, count, tile):
             part = slice(start, min(start + tile, count))
             size = part.stop - start
@@ -86,6 +86,14 @@ class Points:
             np.matmul(shifted[:size], self._matrix, out=scores[:size])
             labels[part], margin[part] = self._settle(rows[part], shifted[:size, :columns], scores[:size])
         return labels, margin
+
+    def _tiles(self, tile: int, columns: int) -> tuple[Floats32, Floats32]:
+        """Room for a tile, kept for the next one of the same thread: fresh memory costs a fault for every page."""
+        if not hasattr(self._kept, "tiles"):
+            shifted = np.ones((tile, columns + 1), dtype=np.float32)
+            self._kept.tiles = shifted, np.empty((tile, len(self)), dtype=np.float32)
+        tiles: tuple[Floats32, Floats32] = self._kept.tiles
+        return tiles
 
     def _settle(self, rows: Floats32, shifted: Floats32, scores: Floats32) -> tuple[Ints, Floats32]:
         every = np.arange(len(rows))
@@ -229,18 +237,22 @@ class Totals:
     def of(cls, rows: Floats32, weights: Floats, points: Points, labels: Ints) -> Totals:
         """Assign rows, whose weights must be above 0, and sum over the cells; `labels` are filled in."""
         totals = cls.zero(points)
+        room = np.empty((2, min(_SLAB, len(rows)), rows.shape[1]))
         for part in _slabs(0, len(rows)):
             labels[part], margin = points.nearest(rows[part])
-            totals._add(rows[part], weights[part], labels[part], margin, points)
+            totals._add(rows[part], weights[part], labels[part], margin, points, room)
         return totals
 
-    def _add(self, rows: Floats32, weights: Floats, labels: Ints, margin: Floats32, points: Points) -> None:
+    def _add(
+        self, rows: Floats32, weights: Floats, labels: Ints, margin: Floats32, points: Points, room: Floats
+    ) -> None:
         cells = len(points)
-        values = rows.astype(np.float64)
+        values, nearest = room[:, : len(rows)]
+        values[:] = rows
         # One entry a column: the product adds each row, times its weight, to the row of its cell.
         membership = csc_array((weights, labels, np.arange(len(rows) + 1)), shape=(cells, len(rows)))
         self.sums += membership @ values
-        values -= points.centroids64[labels]
+        values -= np.take(points.centroids64, labels, axis=0, out=nearest, mode="clip")
         self.mass += np.bincount(labels, weights, cells)
         self.errors += np.bincount(labels, weights * squared_norms(values), cells)
         self.margins += np.bincount(labels, weights * margin, cells)
