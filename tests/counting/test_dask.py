@@ -7,6 +7,7 @@ import signal
 import sys
 
 import numpy as np
+import pyarrow.dataset as pads
 import pytest
 
 import fairlimits as fl
@@ -130,3 +131,9 @@ def test_bad_input_is_refused(monkeypatch, folder):
     monkeypatch.setattr(cluster, "import_module", missing)
     with pytest.raises(MissingExtraError, match=r"fairlimits\[distributed\]"):
         fl.discretize(folder, 12, **ROLES, client="tcp://somewhere")
+
+
+def test_a_filter_cannot_be_dealt_out(client, folder):
+    chosen = pads.dataset(folder).filter(pads.field("age") < 60)
+    with pytest.raises(InputError, match="has a filter"):
+        fl.discretize(chosen, 8, client=client, **ROLES)

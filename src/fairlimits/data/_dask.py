@@ -15,6 +15,7 @@ import pyarrow.dataset as pads
 
 from fairlimits.cluster import check_client, dask_module
 from fairlimits.data.parts import add_up, arrow_parts, row_groups
+from fairlimits.errors import InputError
 from fairlimits.progress import Progress, silent
 
 Answer = TypeVar("Answer")
@@ -69,7 +70,7 @@ class DaskParts:
         # What the tasks share, such as a codebook, is a task itself: it travels to each worker once.
         if isinstance(self.source, pads.Dataset):
             # A row group is read by the task that works on it, and so never sent from worker to worker.
-            parts = list(row_groups(self.source))
+            parts = _row_groups(self.source)
             shared = dask.delayed(partial(_read_answer, work, self.source.schema, chosen))
         else:
             parts = self.source[chosen].to_delayed()
@@ -83,6 +84,16 @@ class DaskParts:
         result = dask.compute(total)[0] if self.client is None else self.client.compute(total).result()
         tell(1.0, "done")
         return result
+
+
+def _row_groups(source: pads.Dataset) -> list[pads.Fragment]:
+    try:
+        return list(row_groups(source))
+    except ValueError:
+        raise InputError(
+            "This Arrow dataset has a filter, and cannot be dealt out to workers; write what it selects to files, or "
+            "leave out client=."
+        ) from None
 
 
 def is_dask_frame(source: object) -> bool:
