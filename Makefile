@@ -11,7 +11,7 @@ report: $(VENV)/.core
 	$(BIN)/fairlimits report adult -o report.html
 
 test: $(VENV)/.browser lint
-	$(BIN)/python -m pytest -rs
+	$(BIN)/python -m pytest -rs -n auto --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check $(SOURCES)

@@ -71,7 +71,7 @@ def test_the_alternating_version_can_end_short_of_the_optimum() -> None:
     # pair they are: alternating minimisation needs a smooth or separable objective, and this is neither.
     dist = some_distribution(2, cells=5)
     rule = solve(dist, {"DP": 0.1, "EA": 0.1}, aware=True)
-    settings = Multipliers(tau=100.0, inner_steps=2_000, max_iterations=10)
+    settings = Multipliers(tau=100.0, inner_steps=2_000, max_iterations=40)
     plan = decorrelate(dist, rule, method="multipliers", multipliers=settings)
     assert plan.converged
     assert plan.correlation < 1e-6
