@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairlimits import interior, pairs
+from fairlimits.decorrelate import decorrelate
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InfeasibleError
 from fairlimits.interior import InteriorProgram
@@ -90,7 +91,8 @@ def test_the_start_names_the_tight_constraints() -> None:
     comparison = program.variables.compare(Neighbourhood())
     bounds = program._row_bounds(asked)
     allowed = comparison.looseness * 0.02
-    inner = InteriorProgram(program._program.cost, program._program.dense, bounds, comparison, allowed)
+    kept = program._program
+    inner = InteriorProgram(kept.cost, kept.box, kept.dense, bounds, comparison, allowed)
     start = inner.start()
     assert start is not None
     assert (rule.scores[start.columns < 0] < 1e-3).all()
@@ -126,3 +128,14 @@ def test_patience_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairs, "PATIENCE", 1_000)
     solve(on_a_line(100), {"IF": 0.02})
     assert began == []
+
+
+@pytest.mark.parametrize("aware", [False, True])
+def test_maps_are_the_same_too(aware: bool) -> None:
+    dist = on_a_line(60)
+    rule = solve(dist, {"EOd": 0.05, "IF": 0.02}, aware=aware)
+    usual = decorrelate(dist, rule, distortion=None)
+    with pytest.MonkeyPatch.context() as patch:
+        from_within(patch)
+        within = decorrelate(dist, rule, distortion=None)
+    assert within.objective == pytest.approx(usual.objective, abs=1e-6)

@@ -75,12 +75,14 @@ class _Point:
 
 
 class InteriorProgram:
-    """Maximise ``c x`` for x between 0 and 1, under rows and neighbour constraints.
+    """Maximise ``c x`` for x within a box, under rows and neighbour constraints.
 
     Parameters
     ----------
     cost : ndarray of shape (n,)
         Objective.
+    box : tuple of ndarray of shape (n,)
+        Bounds of the variables; those of scores lie between 0 and 1.
     rows : ndarray of shape (m, n)
         The rows of rates.
     bounds : tuple of ndarray of shape (m,)
@@ -92,7 +94,13 @@ class InteriorProgram:
     """
 
     def __init__(
-        self, cost: Floats, rows: Floats, bounds: tuple[Floats, Floats], comparison: Comparison, allowed: Floats
+        self,
+        cost: Floats,
+        box: tuple[Floats, Floats],
+        rows: Floats,
+        bounds: tuple[Floats, Floats],
+        comparison: Comparison,
+        allowed: Floats,
     ) -> None:
         # Scores lie between 0 and 1: pairs that may be 1 apart are no constraint.
         self._pairs: Ints = np.flatnonzero(allowed < 1)
@@ -109,8 +117,8 @@ class InteriorProgram:
         tight = upper - lower < 2 * _ROOM
         lower, upper = np.where(tight, lower - _ROOM, lower), np.where(tight, upper + _ROOM, upper)
         near = allowed[self._pairs]
-        self._low = np.concatenate([np.zeros(self._n), -near, lower])
-        self._high = np.concatenate([np.ones(self._n), near, upper])
+        self._low = np.concatenate([box[0], -near, lower])
+        self._high = np.concatenate([box[1], near, upper])
         total = float(np.abs(cost).sum())
         self._cost = cost / total if total > 0 else cost
         in_point = np.diff(forms.indptr)
@@ -141,14 +149,16 @@ class InteriorProgram:
 
     def _coin(self) -> _Point | None:
         """Let a fair coin decide; the variables that belong to rows alone find the middle of what is left to them."""
-        x = np.full(self._n, 0.5)
+        low, high = self._low[: self._n], self._high[: self._n]
+        x = (low + high) / 2
         count = len(self._rows)
         for column in range(self._n_scores, self._n):
             entry = self._rows[:, column]
             used = np.flatnonzero(entry)
             others = self._rows[used] @ x - entry[used] * x[column]
             ends = (np.stack([self._low, self._high])[:, -count:][:, used] - others) / entry[used]
-            x[column] = (max(0.0, ends.min(axis=0).max()) + min(1.0, ends.max(axis=0).min())) / 2
+            least = max(low[column], ends.min(axis=0).max(initial=-np.inf))
+            x[column] = (least + min(high[column], ends.max(axis=0).min(initial=np.inf))) / 2
         room = self._room(x)
         if room.min() < _ROOM / 2:
             return None

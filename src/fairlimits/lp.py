@@ -139,6 +139,11 @@ class Program:
         return self._cost
 
     @property
+    def box(self) -> tuple[Floats, Floats]:
+        """Bounds of the variables."""
+        return self._lower, self._upper
+
+    @property
     def dense(self) -> Floats:
         """The dense rows."""
         return self._dense

@@ -63,7 +63,7 @@ class LazyPairs:
         if not len(self._inside):
             if len(allowed) <= FEW_PAIRS * variables:
                 self._add(program, np.arange(len(allowed)), allowed)
-            elif variables >= MANY_VARIABLES:
+            elif variables >= MANY_VARIABLES and len(program.dense) == len(lower):
                 patience = PATIENCE * self._comparison.forms.shape[0]
         while True:
             bound = allowed[self._inside]
@@ -89,7 +89,9 @@ class LazyPairs:
 
     def _begin_near(self, program: Program, lower: Floats, upper: Floats, allowed: Floats) -> None:
         """Begin anew, near the optimum; where that cannot be told, go on."""
-        found = InteriorProgram(program.cost, program.dense, (lower, upper), self._comparison, allowed).start()
+        found = InteriorProgram(
+            program.cost, program.box, program.dense, (lower, upper), self._comparison, allowed
+        ).start()
         if found is not None:
             program.drop_rows(np.arange(len(lower), program.n_rows))
             self._inside = np.zeros(0, dtype=np.int64)
