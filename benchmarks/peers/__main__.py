@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.peers.methods import METHODS
 from benchmarks.peers.report import report
-from benchmarks.peers.run import read, run
+from benchmarks.peers.run import keep, read, run
 from benchmarks.peers.splits import DATA
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmark.md"
@@ -29,11 +29,14 @@ def main(arguments: list[str]) -> int:
     runs.add_argument("--seeds", type=_seeds, help="first:past-the-last (all of a method)")
     runs.add_argument("--scenario", choices=("aware", "unaware"), help="group seen or hidden (both)")
     writes = commands.add_parser("report", help="write the tables and the figure of docs/benchmark.md")
-    for command in (runs, writes):
-        command.add_argument("--folder", type=Path, required=True, help="results.jsonl and cache/ of this benchmark")
+    runs.add_argument("--folder", type=Path, required=True, help="results.jsonl and cache/ of this benchmark")
+    writes.add_argument("--folder", type=Path, help="results to keep and write about (those kept before)")
     options = parser.parse_args(arguments)
     if options.command == "report":
-        print(report(read(options.folder), PAGE))
+        records = read(options.folder)
+        if options.folder is not None:
+            keep(records)
+        print(report(records, PAGE))
         return 0
     scenarios = [options.scenario == "aware"] if options.scenario else [False, True]
     for line in run(options.folder, options.only, options.data, options.seeds, scenarios):

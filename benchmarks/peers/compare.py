@@ -145,27 +145,54 @@ Place = tuple[str, str, bool, str, str]
 """Data set, criterion, whether the group is seen, peer, base."""
 
 
-def compare(records: Iterable[Record], *, met_by_both: bool = True) -> dict[Place, Comparison]:
-    """Compare ours with every peer in every setting, over the splits in which both were measured; see `difference`."""
-    ours: dict[tuple[str, str, bool, int], list[Record]] = {}
+def compare(
+    records: Iterable[Record],
+    *,
+    met_by_both: bool = True,
+    at_ours: bool = False,
+    ours: tuple[str, str] = (OURS, "ours"),
+) -> dict[Place, Comparison]:
+    """Compare ours with every peer in every setting, over the splits in which both were measured.
+
+    Parameters
+    ----------
+    records : iterable of dict
+    met_by_both : bool
+        See `difference`.
+    at_ours : bool
+        Whether hulls are read at the gaps that ours achieved at the peer's tolerances, rather than at the peer's. Where
+        a frontier bends, whoever is read at gaps that are another's luck is a little worse off.
+    ours : tuple of str
+        Method and base that stand in our place.
+    """
+    own: dict[tuple[str, str, bool, int], list[Record]] = {}
     peers: dict[Place, dict[int, list[Record]]] = {}
     for record in records:
         name, criterion, aware, seed = record["data"], record["criterion"], record["aware"], record["seed"]
-        if record["method"] == OURS:
-            ours.setdefault((name, criterion, aware, seed), []).append(record)
-        else:
+        if (record["method"], record["base"]) == ours:
+            own.setdefault((name, criterion, aware, seed), []).append(record)
+        elif record["method"] != OURS:
             place = (name, criterion, aware, record["method"], record["base"])
             peers.setdefault(place, {}).setdefault(seed, []).append(record)
     answers = {}
     for place, by_seed in peers.items():
-        shared = {seed: rows for seed, rows in by_seed.items() if (*place[:3], seed) in ours}
-        if shared:
+        both = [(own[(*place[:3], seed)], rows) for seed, rows in by_seed.items() if (*place[:3], seed) in own]
+        if both:
             differences = [
-                difference(ours[(*place[:3], seed)], rows, met_by_both=met_by_both) for seed, rows in shared.items()
+                -difference(rows, _as_asked(mine, rows), met_by_both=met_by_both)
+                if at_ours
+                else difference(mine, rows, met_by_both=met_by_both)
+                for mine, rows in both
             ]
-            one = next(iter(shared.values()))[0]
+            one = both[0][1][0]
             answers[place] = interval(differences, one["n_test"] / one["n_learn"])
     return answers
+
+
+def _as_asked(records: Sequence[Record], others: Sequence[Record]) -> list[Record]:
+    """Those results that were asked for the same tolerances as others."""
+    asked = {record["eps"] for record in others}
+    return [record for record in records if record["eps"] in asked]
 
 
 @dataclass(frozen=True)

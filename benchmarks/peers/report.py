@@ -38,7 +38,15 @@ def markdown(records: Sequence[Record]) -> str:
     parts = [
         "## Summary",
         _summary(found),
-        _strict(compare(records, met_by_both=False)),
+        _read_otherwise(
+            compare(records, at_ours=True),
+            "Read at the gaps that ours achieved, instead of the peers', which turns the luck of single points round",
+        ),
+        _read_otherwise(
+            compare(records, met_by_both=False),
+            "Read at the peers' own gaps even where none of our rules landed as low, which is ruled by luck",
+        ),
+        _in_our_place(records, found),
         "## Every setting",
         _settings(found),
         "## Frontiers",
@@ -46,7 +54,7 @@ def markdown(records: Sequence[Record]) -> str:
         "## Seconds",
         _seconds(frontier_seconds(records)),
     ]
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
 
 
 def _order(place: Place) -> tuple[int, int, bool, int, int]:
@@ -90,16 +98,37 @@ def _summary(found: Mapping[Place, Comparison]) -> str:
     return "Ours minus the peer's, in points of accuracy.\n\n" + table(heads, rows)
 
 
-def _strict(found: Mapping[Place, Comparison]) -> str:
-    """Say what comes out if no gap is raised."""
+def _read_otherwise(found: Mapping[Place, Comparison], how: str) -> str:
+    """Say what comes out if the hulls are read at other gaps."""
     chosen = [each for place, each in found.items() if place[1] in _BARRED]
     if not chosen:
         return ""
     settings, mean, verdicts, _, below = _tally(chosen)
     return (
-        f"Read at the peers' own gaps even where none of our rules landed as low, which is ruled by luck: mean {mean} "
-        f"over {settings} settings, {verdicts} wins / ties / losses, {below} intervals not above {100 * BAR:.1f}."
+        f"{how}: mean {mean} over {settings} settings, {verdicts} wins / ties / losses, {below} intervals not above "
+        f"{100 * BAR:.1f}."
     )
+
+
+def _in_our_place(records: Sequence[Record], found: Mapping[Place, Comparison]) -> str:
+    """Where an interval does not end above the bar, say what others would get there: how much of it is noise."""
+    rows = []
+    for place in sorted(found, key=_order):
+        if found[place].low > BAR or place[1] not in _BARRED:
+            continue
+        name, criterion, aware, method, base = place
+        setting = f"{name}, {criterion}, {'seen' if aware else 'hidden'}, against {label(method, base)}"
+        for other in METHODS.values():
+            # A method of one point has no frontier to be read at another's gap.
+            for on in other.bases if len(other.offer.get(criterion, ())) > 1 and other.name != method else ():
+                each = found[place] if other.name == OURS else compare(records, ours=(other.name, on)).get(place)
+                if each is not None and each.splits == found[place].splits:
+                    reach = f"{_points(each.low)} to {_points(each.high)}"
+                    rows.append([setting, label(other.name, on), _points(each.mean), reach])
+    if not rows:
+        return ""
+    words = "Where an interval of ours does not end above that, other methods in our place:"
+    return f"{words}\n\n{table(['setting', 'in our place', 'mean', '95% interval'], rows)}"
 
 
 def _settings(found: Mapping[Place, Comparison]) -> str:

@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 from benchmarks.peers import run as runner
+from benchmarks.peers.__main__ import PAGE
 from benchmarks.peers.bases import OWN, Base, Estimates, held_out_rows, score
 from benchmarks.peers.linear import fit
 from benchmarks.peers.methods import METHODS, Method
-from benchmarks.peers.report import START, STOP, report
+from benchmarks.peers.report import START, STOP, markdown, report
 from benchmarks.peers.splits import Setting, Split, gaps
 
 import fairlimits as fl
@@ -172,3 +173,19 @@ def test_a_page_without_marks_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="marks"):
         report([], page)
     assert page.read_text(encoding="utf-8") == "text\n"
+
+
+def test_results_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = {"data": "adult", "seed": 0, "method": "coin", "base": "none", "criterion": "DP", "aware": True}
+    records = [head | {"eps": eps, "accuracy": 1 / 3, "gaps": {"DP": 0.1}} for eps in (0.1, 0.0)]
+    monkeypatch.setattr(runner, "KEPT", tmp_path / "kept.jsonl.gz")
+    runner.keep(records)
+    first = (tmp_path / "kept.jsonl.gz").read_bytes()
+    runner.keep(reversed(records))
+    assert (tmp_path / "kept.jsonl.gz").read_bytes() == first
+    assert sorted((each["eps"], each["accuracy"]) for each in runner.read(None)) == [(0.0, 0.3333333), (0.1, 0.3333333)]
+
+
+def test_the_page_says_what_was_measured() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page.partition(START)[2].partition(STOP)[0].strip() == markdown(runner.read(None)).strip()
