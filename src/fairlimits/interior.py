@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
 
 from fairlimits.arrays import Floats, Ints
 from fairlimits.laplacian import Graph, Linear, conjugate_gradients
@@ -30,7 +31,8 @@ _FAR = 1e-2
 # Rows that leave no room are given this much, as a share of what their entries can move.
 _ROOM = 1e-6
 
-_PRECISION = 1e-2
+# How well a step's system is solved: the next step makes up for what this one leaves.
+_PRECISION = 5e-2
 _STEPS = 400
 
 # How near the boundary a step may go; weights of the corrector that are tried.
@@ -138,8 +140,9 @@ class InteriorProgram:
         point = self._coin()
         if point is None:
             return None
-        # Where rounding has the better of a step, the point before it is what was found.
-        with np.errstate(all="ignore"):
+        # Where rounding has the better of a step, the point before it is what was found. Products of a few thousand
+        # numbers are too short for threads, which would only wait for each other.
+        with np.errstate(all="ignore"), threadpool_limits(limits=1):
             for _ in range(_ITERATIONS):
                 after = self._after(point) if point.products >= _NEAR else None
                 if after is None:
