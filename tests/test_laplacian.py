@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -38,18 +40,40 @@ def test_the_matrix_is_that_of_the_graph(seed: int, points: int, edges: int) -> 
     np.testing.assert_allclose(graph.matrix(weights, ground).toarray(), whole, rtol=1e-12)
     values = np.random.default_rng(seed).normal(size=points)
     flow = weights * graph.differences(values)
-    np.testing.assert_allclose(graph.divergence(flow) + ground * values, whole @ values, rtol=1e-9, atol=1e-9)
+    rounding = 1e-13 * float(np.abs(whole).max()) * max(1.0, float(np.abs(values).max()))
+    np.testing.assert_allclose(graph.divergence(flow) + ground * values, whole @ values, atol=rounding)
 
 
-@given(seeds, sizes, st.integers(0, 30))
-def test_a_tree_is_solved_to_the_last_digits(seed: int, points: int, edges: int) -> None:
-    # A path is its own spanning tree, but for edges that are lighter than the way round by the ground.
+def exactly(matrix: list[list[Fraction]], values: list[Fraction]) -> list[float]:
+    """Solve a positive definite system without rounding."""
+    n = len(values)
+    rows = [[*row, value] for row, value in zip(matrix, values, strict=True)]
+    for at in range(n):
+        for below in range(at + 1, n):
+            factor = rows[below][at] / rows[at][at]
+            rows[below] = [one - factor * other for one, other in zip(rows[below], rows[at], strict=True)]
+    found = [Fraction(0)] * n
+    for at in reversed(range(n)):
+        rest = sum((rows[at][k] * found[k] for k in range(at + 1, n)), Fraction(0))
+        found[at] = (rows[at][n] - rest) / rows[at][at]
+    return [float(value) for value in found]
+
+
+@given(seeds, sizes)
+def test_a_tree_is_solved_to_the_last_digits(seed: int, points: int) -> None:
+    # A path whose edges are heavier than any tie to the ground is in its spanning tree; all ties count.
     rng = np.random.default_rng(seed)
     graph = Graph(points, np.arange(points - 1), np.arange(1, points))
-    weights, ground = 10.0 ** rng.uniform(3, 9, points - 1), 10.0 ** rng.uniform(-6, 0, points)
-    found = rng.normal(size=points)
-    tied = graph.divergence(weights * graph.differences(found)) + ground * found
-    np.testing.assert_allclose(graph.tree(weights, ground)(tied), found, rtol=1e-4, atol=1e-6)
+    weights, ground = 10.0 ** rng.uniform(3, 12, points - 1), 10.0 ** rng.uniform(-12, 0, points)
+    matrix = [[Fraction(0)] * points for _ in range(points)]
+    for point, tie in enumerate(ground.tolist()):
+        matrix[point][point] += Fraction(tie)
+    for point, weight in enumerate(weights.tolist()):
+        for one, other, sign in ((0, 0, 1), (1, 1, 1), (0, 1, -1), (1, 0, -1)):
+            matrix[point + one][point + other] += sign * Fraction(weight)
+    values = rng.random(points)
+    found = graph.tree(weights, ground)(values)
+    np.testing.assert_allclose(found, exactly(matrix, [Fraction(v) for v in values.tolist()]), rtol=1e-9)
 
 
 @given(seeds, sizes, st.integers(0, 30))
