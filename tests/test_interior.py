@@ -139,3 +139,15 @@ def test_maps_are_the_same_too(aware: bool) -> None:
         from_within(patch)
         within = decorrelate(dist, rule, distortion=None)
     assert within.objective == pytest.approx(usual.objective, abs=1e-6)
+
+
+def test_rows_that_say_the_same_do_no_harm() -> None:
+    program = FairProgram(on_a_line(100), ("EA", "EOd", "IF"), False, Neighbourhood())
+    kept, asked = program._program, {"EA": 0.05, "EOd": 0.05, "IF": 0.02}
+    comparison = program.variables.compare(Neighbourhood())
+    twice = np.vstack([kept.dense, kept.dense])
+    bounds = tuple(np.concatenate([bound, bound]) for bound in program._row_bounds(asked))
+    inner = InteriorProgram(kept.cost, kept.box, twice, bounds, comparison, comparison.looseness * 0.02)  # type: ignore[arg-type]
+    start = inner.start()
+    assert start is not None
+    assert (start.rows[: len(kept.dense)] == start.rows[len(kept.dense) :]).all()

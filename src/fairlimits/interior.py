@@ -144,7 +144,10 @@ class InteriorProgram:
         # numbers are too short for threads, which would only wait for each other.
         with np.errstate(all="ignore"), threadpool_limits(limits=1):
             for _ in range(_ITERATIONS):
-                after = self._after(point) if point.products >= _NEAR else None
+                try:
+                    after = self._after(point) if point.products >= _NEAR else None
+                except np.linalg.LinAlgError:
+                    break
                 if after is None:
                     break
                 point = after
@@ -230,7 +233,8 @@ class InteriorProgram:
             return np.asarray(found)
 
         images = np.stack([without_rows(row) for row in rows], axis=1) if len(rows) else np.zeros((self._n, 0))
-        inverse = np.linalg.inv(np.diag(1 / heavy) + rows @ images)
+        # Rows that say the same leave no inverse once both are pressed hard; any one that is nearly it will do.
+        inverse = np.linalg.pinv(np.diag(1 / heavy) + rows @ images, hermitian=True)
 
         def guide(values: Floats) -> Floats:
             found = without_rows(values)
