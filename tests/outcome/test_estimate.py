@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -71,6 +73,28 @@ def test_neither_jobs_nor_labels_of_new_rows_matter() -> None:
     assert first.model.predict(bare.to_pandas()) == pytest.approx(expected)
     strange = bare.set_column(0, "area", pa.array(["nowhere"] * 50))
     assert first.model.predict(strange).sum(axis=(1, 2)) == pytest.approx(1)
+
+
+class CountingLogistic(LogisticRegression):
+    """Notes how many rows it is asked to predict at a time."""
+
+    asked: ClassVar[list[int]] = []
+
+    def predict_proba(self, X: Any) -> Any:
+        self.asked.append(len(X))
+        return super().predict_proba(X)
+
+
+def test_people_who_are_alike_are_estimated_once() -> None:
+    table, _ = people(0, 400)
+    found = estimate_outcome(read(table), estimator=CountingLogistic(), folds=2)
+    # Somebody's skill is missing; so is their twin's.
+    some = table.slice(0, 50).set_column(0, "skill", pa.array([None, *table["skill"].to_pylist()[1:50]], pa.float64()))
+    order = np.random.default_rng(0).permutation(np.repeat(np.arange(50), 3))
+    CountingLogistic.asked.clear()
+    several = found.model.predict(some.take(order).select(["area", "skill"]))
+    assert max(CountingLogistic.asked) == 50
+    assert several == pytest.approx(found.model.predict(some.select(["area", "skill"]))[order], abs=1e-14)
 
 
 def test_a_group_and_label_that_is_hardly_there() -> None:

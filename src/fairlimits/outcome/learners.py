@@ -94,21 +94,49 @@ class EncodedView:
 
 
 class Rows:
-    """Rows to be estimated: how a view sees them is worked out once for all learners and folds."""
+    """Rows to be estimated: those alike are estimated once, and a view of them is worked out once for all learners.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        Features coded as in `Dataset.columns`.
+    n_rows : int
+    """
 
     def __init__(self, columns: Columns, n_rows: int) -> None:
-        self.columns, self.n_rows = columns, n_rows
+        self._columns, self._kind_of = _distinct(columns, n_rows)
+        self._kinds = int(self._kind_of.max(initial=-1)) + 1
         self._seen: dict[tuple[int, int | None, int | None], Floats] = {}
 
     def seen_by(self, view: View, value: int | None, size: int | None) -> Floats:
-        """Matrix of the rows, all with one value of what is given."""
+        """Matrix of the distinct rows, all with one value of what is given."""
         key = (id(view), value, size)
         if key not in self._seen:
             given = None
             if value is not None and size is not None:
-                given = Given(np.full(self.n_rows, value, dtype=np.int64), size)
-            self._seen[key] = view(self.columns, self.n_rows, given)
+                given = Given(np.full(self._kinds, value, dtype=np.int64), size)
+            self._seen[key] = view(self._columns, self._kinds, given)
         return self._seen[key]
+
+    def each(self, estimates: Floats) -> Floats:
+        """Give every row the estimate of its kind."""
+        return estimates[self._kind_of]
+
+    def __len__(self) -> int:
+        return len(self._kind_of)
+
+
+def _distinct(columns: Columns, n_rows: int) -> tuple[Columns, Ints]:
+    """Rows without repetitions, and which of them each row is.
+
+    Where features are categories, most people have somebody who is just like them.
+    """
+    if not columns or n_rows == 0:
+        return columns, np.zeros(n_rows, dtype=np.int64)
+    matrix = np.column_stack([np.asarray(values, dtype=np.float64) for values in columns.values()])
+    # As bytes, so that missing values are alike too.
+    _, first, kind = np.unique(matrix.view(f"V{matrix.strides[0]}")[:, 0], return_index=True, return_inverse=True)
+    return {name: values[first] for name, values in columns.items()}, kind
 
 
 @dataclass(frozen=True)
@@ -174,13 +202,13 @@ class Chances:
     classes: int
 
     def predict(self, rows: Rows, value: int | None, size: int | None) -> Floats:
-        """Chance of each class in each row, of shape (n_rows, classes), if what is given has a value out of `size`."""
-        chances = np.zeros((rows.n_rows, self.classes))
+        """Chance of each class in each row, of shape (rows, classes), if what is given has a value out of `size`."""
+        chances = np.zeros((len(rows), self.classes))
         if self.model is None:
             chances[:, self.present] = 1 / len(self.present)
-        elif rows.n_rows:
+        elif len(rows):
             with threadpool_limits(limits=1):
-                chances[:, self.present] = self.model.predict_proba(rows.seen_by(self.view, value, size))
+                chances[:, self.present] = rows.each(self.model.predict_proba(rows.seen_by(self.view, value, size)))
         return chances
 
 
