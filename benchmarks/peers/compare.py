@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from benchmarks.peers.splits import Floats
+from benchmarks.peers.splits import TOLERANCES, Floats
 
 Record = dict[str, Any]
 OURS = "fairlimits"
@@ -77,8 +77,10 @@ def method_hull(records: Sequence[Record]) -> Hull:
     return hull([(0.0, at_zero), *((record["gaps"][criterion], record["accuracy"]) for record in records)])
 
 
-def difference(ours: Sequence[Record], peer: Sequence[Record], *, met_by_both: bool = True) -> float:
-    """Our accuracy minus the peer's in one split, mean over the gaps that the peer achieved.
+def difference(
+    ours: Sequence[Record], peer: Sequence[Record], *, met_by_both: bool = True, at_ours: bool = False
+) -> float:
+    """Our accuracy minus the peer's in one split, mean over the gaps that the peer achieved at the tolerances compared.
 
     Parameters
     ----------
@@ -88,11 +90,16 @@ def difference(ours: Sequence[Record], peer: Sequence[Record], *, met_by_both: b
         Whether a gap of the peer that is smaller than all of ours is raised to our smallest, for both. How far below
         its tolerance a rule lands on the test rows is luck; without raising, whoever is less lucky is read on the line
         down to the constant rule.
+    at_ours : bool
+        Whether hulls are read at the gaps that ours achieved at these tolerances, rather than at the peer's. Where a
+        frontier bends, whoever is read at gaps that are another's luck is a little worse off.
     """
     criterion = peer[0]["criterion"]
-    achieved = np.array([record["gaps"][criterion] for record in peer])
+    landed, other = (ours, peer) if at_ours else (peer, ours)
+    compared = {record["eps"] for record in peer} & set(TOLERANCES)
+    achieved = np.array([record["gaps"][criterion] for record in landed if record["eps"] in compared])
     if met_by_both:
-        achieved = np.maximum(achieved, min(record["gaps"][criterion] for record in ours))
+        achieved = np.maximum(achieved, min(record["gaps"][criterion] for record in other))
     return float(np.mean(method_hull(ours).at(achieved) - method_hull(peer).at(achieved)))
 
 
@@ -145,54 +152,32 @@ Place = tuple[str, str, bool, str, str]
 """Data set, criterion, whether the group is seen, peer, base."""
 
 
-def compare(
-    records: Iterable[Record],
-    *,
-    met_by_both: bool = True,
-    at_ours: bool = False,
-    ours: tuple[str, str] = (OURS, "ours"),
-) -> dict[Place, Comparison]:
+def compare(records: Iterable[Record], *, met_by_both: bool = True, at_ours: bool = False) -> dict[Place, Comparison]:
     """Compare ours with every peer in every setting, over the splits in which both were measured.
 
     Parameters
     ----------
     records : iterable of dict
-    met_by_both : bool
+    met_by_both, at_ours : bool
         See `difference`.
-    at_ours : bool
-        Whether hulls are read at the gaps that ours achieved at the peer's tolerances, rather than at the peer's. Where
-        a frontier bends, whoever is read at gaps that are another's luck is a little worse off.
-    ours : tuple of str
-        Method and base that stand in our place.
     """
     own: dict[tuple[str, str, bool, int], list[Record]] = {}
     peers: dict[Place, dict[int, list[Record]]] = {}
     for record in records:
         name, criterion, aware, seed = record["data"], record["criterion"], record["aware"], record["seed"]
-        if (record["method"], record["base"]) == ours:
+        if record["method"] == OURS:
             own.setdefault((name, criterion, aware, seed), []).append(record)
-        elif record["method"] != OURS:
+        else:
             place = (name, criterion, aware, record["method"], record["base"])
             peers.setdefault(place, {}).setdefault(seed, []).append(record)
     answers = {}
     for place, by_seed in peers.items():
         both = [(own[(*place[:3], seed)], rows) for seed, rows in by_seed.items() if (*place[:3], seed) in own]
         if both:
-            differences = [
-                -difference(rows, _as_asked(mine, rows), met_by_both=met_by_both)
-                if at_ours
-                else difference(mine, rows, met_by_both=met_by_both)
-                for mine, rows in both
-            ]
+            differences = [difference(mine, rows, met_by_both=met_by_both, at_ours=at_ours) for mine, rows in both]
             one = both[0][1][0]
             answers[place] = interval(differences, one["n_test"] / one["n_learn"])
     return answers
-
-
-def _as_asked(records: Sequence[Record], others: Sequence[Record]) -> list[Record]:
-    """Those results that were asked for the same tolerances as others."""
-    asked = {record["eps"] for record in others}
-    return [record for record in records if record["eps"] in asked]
 
 
 @dataclass(frozen=True)
