@@ -1,7 +1,7 @@
 """``python -m benchmarks [names]``: run the benchmarks, or some of them, and write their part of the docs.
 
 Each benchmark writes ``docs/benchmarks/NAME.md``; ``docs/benchmarks.md`` explains them. Most take minutes,
-decorrelation, margin and scale about half an hour and fidelity two hours. The benchmark
+decorrelation and scale about half an hour, fidelity and margin two hours. The benchmark
 against peers is run on its own: ``docs/benchmark.md``.
 """
 
