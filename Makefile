@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install -c constraints-dev.txt
 SOURCES := src tests benchmarks scripts
 
-.PHONY: report test lint bench clean
+.PHONY: report test lint bench package clean
 
 report: $(VENV)/.core
 	$(BIN)/fairlimits report adult -o report.html
@@ -20,6 +20,12 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+
+# The wheel is built from the sdist, and both are tried away from the source tree.
+package: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python scripts/check_package.py
 
 $(VENV)/.core: pyproject.toml constraints-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -38,4 +44,4 @@ $(VENV)/.browser: $(VENV)/.dev
 	touch $@
 
 clean:
-	rm -rf $(VENV) report.html
+	rm -rf $(VENV) dist report.html

@@ -1,0 +1,97 @@
+"""Check the wheel and the sdist in dist/: that they are whole, and that they run away from the source tree."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+WHEEL_HOLDS = ("fairlimits/py.typed", "fairlimits/data/files/adult.parquet")
+SDIST_TESTS = ("tests/benchmarks", "tests/test_readme.py")
+
+
+def main() -> None:
+    """Check the one wheel and the one sdist."""
+    (wheel,) = (ROOT / "dist").glob("*.whl")
+    (sdist,) = (ROOT / "dist").glob("*.tar.gz")
+    with tempfile.TemporaryDirectory() as name:
+        away = Path(name).resolve()
+        check_wheel(wheel, away)
+        check_sdist(sdist, away)
+    print(f"{wheel.name} and {sdist.name} are whole and run.")
+
+
+def check_wheel(wheel: Path, away: Path) -> None:
+    """Install the wheel into an empty environment, and run the README's program there."""
+    with zipfile.ZipFile(wheel) as archive:
+        require_files(wheel, archive.namelist(), WHEEL_HOLDS)
+    venv.create(away / "env", with_pip=True)
+    scripts = away / "env" / ("Scripts" if os.name == "nt" else "bin")
+    # The constraints are CI's: the README's figures are those of these versions.
+    pip = (scripts / "python", "-m", "pip", "--disable-pip-version-check", "-q", "install")
+    run(*pip, "-c", ROOT / "constraints-dev.txt", wheel, away=away)
+    # -I: neither the current directory nor PYTHONPATH can bring the sources in.
+    python = (scripts / "python", "-I", "-W", "error", "-c")
+    require_origin(run(*python, "import fairlimits; print(fairlimits.__file__)", away=away), away / "env")
+    require_same("The README's program", run(*python, block("python"), away=away), block("text"))
+    require_same("fairlimits --version", run(scripts / "fairlimits", "--version", away=away), wheel.name.split("-")[1])
+
+
+def check_sdist(sdist: Path, away: Path) -> None:
+    """Unpack the sdist, and run some of its own tests on its own sources."""
+    with tarfile.open(sdist) as archive:
+        archive.extractall(away, filter="data")
+    source = away / sdist.name.removesuffix(".tar.gz")
+    if (ROOT / ".git").exists():
+        tracked = subprocess.run(("git", "ls-files"), cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        held = [path.relative_to(source).as_posix() for path in source.rglob("*")]
+        require_files(sdist, held, tracked.splitlines())
+    # PYTHONPATH comes before the development install of this environment.
+    first = {"PYTHONPATH": str(source / "src")}
+    python = (sys.executable, "-c", "import fairlimits; print(fairlimits.__file__)")
+    require_origin(run(*python, away=source, **first), source)
+    print(run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *SDIST_TESTS, away=source, **first))
+
+
+def block(kind: str) -> str:
+    """Return the first block of a kind in the README."""
+    found: list[str] = re.findall(rf"```{kind}\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    return found[0]
+
+
+def run(*command: str | Path, away: Path, **variables: str) -> str:
+    """Run a command in a directory away from the sources, and return what it printed."""
+    ran = subprocess.run(command, cwd=away, env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True)
+    if ran.returncode:
+        sys.exit(f"{ran.stdout}\n{Path(command[0]).name} ended with code {ran.returncode}: see above.")
+    return ran.stdout
+
+
+def require_files(archive: Path, held: list[str], needed: tuple[str, ...] | list[str]) -> None:
+    """Stop if a file is missing."""
+    if missing := sorted(set(needed) - set(held)):
+        sys.exit(f"{archive.name} lacks {', '.join(missing)}: see [tool.hatch.build] in pyproject.toml.")
+
+
+def require_origin(printed: str, folder: Path) -> None:
+    """Stop if another fairlimits than the one to check was imported."""
+    if not Path(printed.strip()).resolve().is_relative_to(folder):
+        sys.exit(f"fairlimits came from {printed.strip()}, not from {folder}.")
+
+
+def require_same(what: str, printed: str, expected: str) -> None:
+    """Stop if something else was printed."""
+    if printed.split() != expected.split():
+        sys.exit(f"{what} printed\n{printed}\nand should print\n{expected}")
+
+
+if __name__ == "__main__":
+    main()
