@@ -245,7 +245,7 @@ def test_an_aware_plan_is_kept_and_applied(csv, tmp_path):
         (["-o", "mapped.html"], "html"),
         (["--seed", "-1"], "seed is -1"),
         (["--unseen", "missing"], "--plan"),
-        (["-o", "people.csv"], "the data itself"),
+        (["-o", "people.csv"], "people.csv itself"),
         (["--plan", "none.npz", "-o", "mapped.csv"], "takes no --label, --positive, --sensitive, --cells"),
     ],
 )

@@ -16,7 +16,7 @@ from fairlimits.audit import audit as find
 from fairlimits.audit.words import points_cell
 from fairlimits.challenge import BeatenWarning
 from fairlimits.cli import options
-from fairlimits.cli.show import check_suffix, print_table, progress_bar, say, write_csv, write_json
+from fairlimits.cli.show import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.criteria import NOTIONS, title
 from fairlimits.errors import InputError
 from fairlimits.judge import Estimate
@@ -73,8 +73,7 @@ def audit(
       fairlimits audit loans.csv --label paid --positive yes --sensitive sex --sensitive race
       -p old -p new --threshold 0.4 -n DP -n EOd --aware -o audit.csv --plot audit.png
     """
-    check_suffix(output, (".csv", ".json"))
-    check_suffix(plot, _PICTURES)
+    check_outputs([data], (output, (".csv", ".json")), (plot, _PICTURES))
     if not prediction:
         raise InputError("No prediction was named; say which columns hold a model's decisions, --prediction COLUMN.")
     dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)

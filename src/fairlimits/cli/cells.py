@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fairlimits.cli import options
-from fairlimits.cli.show import check_suffix, progress_bar, say
+from fairlimits.cli.show import check_outputs, progress_bar, say
 from fairlimits.discretize import DEFAULT_SAMPLES, discretize
 from fairlimits.distribution import CellDistribution
 from fairlimits.errors import InputError
@@ -50,7 +50,8 @@ def cells(
 
       fairlimits cells 'next/*.parquet' --like monday.npz -o tuesday.npz
     """
-    check_suffix(output, (".npz",))
+    # With --like, a name of a benchmark is that of a file too.
+    check_outputs([*(data if like is None else map(Path, data)), like], (output, (".npz",)))
     if like is not None:
         base = CellDistribution.load(like)
         given = {

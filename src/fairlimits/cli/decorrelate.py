@@ -11,14 +11,14 @@ import pyarrow.parquet as pq
 import typer
 
 from fairlimits.cli import options
-from fairlimits.cli.show import check_suffix, print_table, progress_bar, say, write_csv
+from fairlimits.cli.show import check_outputs, print_table, progress_bar, say, write_csv
 from fairlimits.data import Dataset, benchmark_names, load_dataset, read_table
 from fairlimits.decorrelate import Certificate, Plan
 from fairlimits.decorrelate import decorrelate as find_map
 from fairlimits.decorrelate.apply import check_seed
 from fairlimits.decorrelate.find import check_weight
 from fairlimits.discretize import DEFAULT_GENERATOR, DEFAULT_SAMPLES
-from fairlimits.errors import FileError, InputError
+from fairlimits.errors import InputError
 from fairlimits.solve import check_tolerances, solve
 from fairlimits.storage import write_whole
 
@@ -72,10 +72,8 @@ def decorrelate(
 
       fairlimits decorrelate new.csv --plan plan.npz -o mapped.csv
     """
-    check_suffix(output, (".parquet", ".csv"))
-    check_suffix(save_plan, (".npz",))
+    check_outputs([data, plan], (output, (".parquet", ".csv")), (save_plan, (".npz",)))
     check_seed(seed)
-    _keep_data(data, output)
     if plan is not None:
         _refuse_unused(context)
         _apply_saved(plan, data, output, unseen, seed)
@@ -99,12 +97,6 @@ def decorrelate(
         say(f"Plan kept in {save_plan}.")
     if output is not None and mapped is not None:
         _write(output, mapped)
-
-
-def _keep_data(data: str, output: Path | None) -> None:
-    """Refuse to write the mapped rows over the people's own."""
-    if output is not None and output.exists() and Path(data).exists() and output.samefile(data):
-        raise FileError(f"The output {output} is the data itself; choose another name, so that nothing is lost.")
 
 
 def _refuse_unused(context: typer.Context) -> None:

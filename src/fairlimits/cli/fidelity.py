@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import typer
 
 from fairlimits.cli import options
-from fairlimits.cli.show import check_suffix, print_table, progress_bar, say, write_csv, write_json
+from fairlimits.cli.show import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.errors import InputError
 from fairlimits.fidelity import Fidelity, FidelityReport, fidelity_report
 from fairlimits.generate import make_generator
@@ -67,7 +67,7 @@ def fidelity(
 
       fairlimits fidelity loans.csv --label paid --sensitive sex -o loans.png
     """
-    check_suffix(output, (".csv", ".json", *_PICTURES))
+    check_outputs([data], (output, (".csv", ".json", *_PICTURES)))
     for option, value in (("--samples", samples), ("--cells", cells)):
         if value is not None and value < 1:
             raise InputError(f"{option} is {value}; it must be at least 1.")

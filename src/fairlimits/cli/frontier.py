@@ -14,7 +14,7 @@ import typer
 
 from fairlimits.arrays import Floats
 from fairlimits.cli import options
-from fairlimits.cli.show import check_suffix, print_table, progress_bar, say, write_csv, write_json
+from fairlimits.cli.show import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.criteria import check_names, estimable
 from fairlimits.discretize import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 from fairlimits.distribution import CellDistribution
@@ -104,7 +104,7 @@ def frontier(
 
       fairlimits frontier big/*.parquet --label paid --sensitive sex
     """
-    check_suffix(output, (".csv", ".json", *_PICTURES))
+    check_outputs([*data], (output, (".csv", ".json", *_PICTURES)))
     if ratio is not None and (notion or exact):
         raise InputError(
             "--ratio takes the place of --notion, and has no exact breakpoints; leave --notion and --exact out."

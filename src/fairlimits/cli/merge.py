@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fairlimits.cli.show import check_suffix, print_table, say
+from fairlimits.cli.show import check_outputs, print_table, say
 from fairlimits.distribution import CellDistribution
 from fairlimits.merging import merge as add_up
 
@@ -27,7 +27,7 @@ def merge(
 
       fairlimits frontier both.npz
     """
-    check_suffix(output, (".npz",))
+    check_outputs([*files], (output, (".npz",)))
     given = [CellDistribution.load(file) for file in files]
     dist = add_up(given)
     dist.save(output)

@@ -10,7 +10,7 @@ import typer
 
 import fairlimits
 from fairlimits.cli import options
-from fairlimits.cli.show import check_suffix, print_table, progress_bar, say, write_json
+from fairlimits.cli.show import check_outputs, print_table, progress_bar, say, write_json
 from fairlimits.discretize import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 from fairlimits.report import Summary, render, summarise
 from fairlimits.solve import check_tolerances
@@ -50,7 +50,7 @@ def report(
 
       fairlimits report loans.csv --label paid --positive yes --sensitive sex -o report.html
     """
-    check_suffix(output, (".html", ".json"))
+    check_outputs([data], (output, (".html", ".json")))
     asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
     dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
     dist = options.make_cells(dataset, cells, seed, generator, samples)

@@ -11,6 +11,8 @@ import typer
 
 from fairlimits.cli import options
 from fairlimits.cli.show import print_table, progress_bar, say
+from fairlimits.data import benchmark_names
+from fairlimits.data.benchmarks import benchmark_file
 from fairlimits.errors import FileError
 from fairlimits.paper import Reproduction, Settings
 from fairlimits.paper import reproduce as run_paper
@@ -80,6 +82,7 @@ def reproduce(
         raise FileError(
             f"The folder {output} cannot be made: {output.absolute().parent} does not exist; create it first."
         )
+    _keep_data(output)
     settings = Settings(generator=generator, partition=partition, cells=cells, seed=seed, quick=quick)
     start, start_cpu = time.perf_counter(), time.process_time()
     with progress_bar("Reproducing") as tell:
@@ -95,6 +98,14 @@ def reproduce(
         )
     _print(found)
     say(f"Took {time.perf_counter() - start:.0f} s ({time.process_time() - start_cpu:.0f} s of processor time).")
+
+
+def _keep_data(output: Path) -> None:
+    """Refuse a folder whose kept results, which --fresh removes, have the data among them."""
+    kept = (output / "kept").resolve()
+    for file in map(benchmark_file, benchmark_names()):
+        if file.resolve().is_relative_to(kept):
+            raise FileError(f"The output {output} holds the data, {file}; choose another, so that nothing is lost.")
 
 
 def _command(target: str, settings: Settings, data: list[str], multipliers: list[str]) -> str:

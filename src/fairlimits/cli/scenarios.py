@@ -13,7 +13,7 @@ import typer
 from fairlimits.arrays import Ints
 from fairlimits.challenge import BeatenWarning
 from fairlimits.cli import options
-from fairlimits.cli.show import check_suffix, print_table, progress_bar, say, write_csv, write_json
+from fairlimits.cli.show import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.criteria import NOTIONS
 from fairlimits.judge import Estimate
 from fairlimits.pointwise import MarginWarning
@@ -64,7 +64,7 @@ def scenarios(
 
       fairlimits scenarios loans.csv --label paid --positive yes --sensitive sex --prediction decided
     """
-    check_suffix(output, (".csv", ".json"))
+    check_outputs([data], (output, (".csv", ".json")))
     tolerances = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
     numbers = list(numeric or [])
     if prediction is not None and prediction not in numbers:

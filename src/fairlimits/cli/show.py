@@ -1,10 +1,11 @@
-"""What people see in the terminal: tables, progress, complaints; and results written by suffix."""
+"""What people see in the terminal: tables, progress, complaints; and results, checked before and written by suffix."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from fairlimits.data import benchmark_names
+from fairlimits.data.benchmarks import benchmark_file
+from fairlimits.data.parts import find_files
 from fairlimits.errors import FileError
 from fairlimits.storage import write_text, write_whole
 
@@ -57,16 +61,61 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str 
     Console(width=200).print(table)
 
 
-def check_suffix(output: Path | None, allowed: Sequence[str]) -> None:
-    """Refuse a file name whose suffix says nothing about what to write, before any work is done."""
-    if output is None:
-        return
-    if output.suffix.lower() not in allowed:
-        raise FileError(
-            f"The output {output} ends in {output.suffix or 'no suffix'}; it must end in one of {', '.join(allowed)}."
-        )
-    if output.is_dir() or not output.parent.is_dir():
-        raise FileError(f"The output {output} cannot be written: its directory does not exist; create it first.")
+def check_outputs(inputs: list[str | Path | None], *outputs: tuple[Path | None, Sequence[str]]) -> None:
+    """Refuse outputs that would replace an input or each other, or cannot be written, before any work is done.
+
+    Parameters
+    ----------
+    inputs : list of str, path or None
+        All that the command reads: files, patterns and directories; a string may be the name of a benchmark.
+    *outputs : tuple of path or None, and sequence of str
+        Each file to write, with the suffixes that say what to write.
+    """
+    read = _input_files([source for source in inputs if source is not None])
+    written: list[Path] = []
+    for output, allowed in outputs:
+        if output is None:
+            continue
+        for file in read:
+            if _same(output, file):
+                raise FileError(
+                    f"The output {output} is the input {file} itself; choose another name, so that nothing is lost."
+                )
+        for other in written:
+            if _same(output, other):
+                raise FileError(
+                    f"The outputs {other} and {output} are the same file; choose two names, so that nothing is lost."
+                )
+        if output.suffix.lower() not in allowed:
+            ending = output.suffix or "no suffix"
+            raise FileError(f"The output {output} ends in {ending}; it must end in one of {', '.join(allowed)}.")
+        if output.is_dir():
+            raise FileError(f"The output {output} is a directory; give the name of a file.")
+        if not output.parent.is_dir():
+            raise FileError(f"The output {output} cannot be written: its directory does not exist; create it first.")
+        written.append(output)
+
+
+def _input_files(sources: Sequence[str | Path]) -> list[Path]:
+    """Files that are read, as far as they can be found: reading complains about the others."""
+    # Several sources are read as files, whatever their names.
+    names = [source for source in sources if isinstance(source, str)]
+    if len(names) == 1 and names[0] in benchmark_names():
+        return [benchmark_file(names[0]), *_input_files([own for own in sources if isinstance(own, Path)])]
+    files: list[Path] = []
+    for source in sources:
+        with suppress(FileError, OSError):
+            files += find_files(source)
+    return files
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, through links of any kind."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        # One of them is not there yet, but links may lead to where it will be. Path.resolve fails on circular ones.
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def write_csv(path: Path, table: pa.Table) -> None:

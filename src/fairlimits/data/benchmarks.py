@@ -128,6 +128,14 @@ def load_table(name: str) -> pa.Table:
     return _read(benchmark, file)
 
 
+def benchmark_file(name: str) -> Path:
+    """Return the file that a benchmark is read from, or will be kept in if it has to be downloaded first."""
+    benchmark = get_benchmark(name)
+    if benchmark.url is None:
+        return Path(str(importlib.resources.files("fairlimits.data").joinpath(f"files/{name}.parquet")))
+    return _find(benchmark) or _folders()[-1] / benchmark.file_names[0]
+
+
 def benchmark_status() -> list[BenchmarkStatus]:
     """Return where every benchmark stands on this machine, without downloading anything."""
     records = []
