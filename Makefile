@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install -c constraints-dev.txt
 SOURCES := src tests benchmarks scripts
 
-.PHONY: report test lint bench package clean
+.PHONY: report test lint coverage bench package clean
 
 report: $(VENV)/.core
 	$(BIN)/fairlimits report adult -o report.html
@@ -17,6 +17,10 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy
+
+coverage: $(VENV)/.browser
+	COVERAGE_FILE=$(VENV)/.coverage $(BIN)/python -m pytest -n auto --dist loadfile \
+	  --cov=fairlimits --cov-branch --cov-report=term:skip-covered
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
