@@ -43,6 +43,8 @@ $(VENV)/.dev: $(VENV)/.core
 # The explorer is tested in a real browser, where one is there or can be had.
 $(VENV)/.browser: $(VENV)/.dev
 	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get && { apt-get -qq update; \
+	    DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium >/dev/null; }; } || \
 	  $(BIN)/python -m playwright install chromium || \
 	  echo "No Chromium could be installed: the browser tests will be skipped."
 	touch $@
