@@ -280,3 +280,12 @@ def test_a_wrong_piece_is_not_certified() -> None:
     far = [replace(piece, rest=piece.rest * 0 + 1, basic=piece.basic[:0]) for piece in pieces]
     assert program.certify(cheap, line, np.array([0.5])) is None
     assert program.certify(far, line, np.array([0.5])) is None
+
+
+def test_what_the_solver_gives_up_on_can_be_proven_infeasible() -> None:
+    """A solver that says 'Unknown' of a program without a point is answered by the program of the least miss."""
+    program = Program(np.array([1.0, 1.0]), np.zeros(2), np.ones(2))
+    program.add_dense_rows(np.array([[1.0, 1.0]]), np.array([2.5]), np.array([3.0]))
+    assert program._is_infeasible()
+    program.set_row_bounds(np.array([1.5]), np.array([3.0]))
+    assert not program._is_infeasible()

@@ -300,6 +300,63 @@ def test_two_groups_against_the_rest_are_max_minus_min(aware: bool) -> None:
     assert rest.accuracy == pytest.approx(solve(dist, {"DP": 0.04}, aware=aware).accuracy, abs=EXACT)
 
 
+@st.composite
+def uneven_laws(draw: st.DrawFn) -> CellDistribution:
+    """Laws in which some groups, labels of a group or cells have shares down to 1e-12."""
+    rng = np.random.default_rng(draw(st.integers(0, 100_000)))
+    mass = rng.gamma(0.7, size=(draw(st.integers(2, 8)), draw(st.integers(2, 4)), 2))
+    tiny = 10.0 ** -draw(st.floats(4, 12))
+    what = draw(st.sampled_from(["groups", "label", "cells"]))
+    if what == "groups":
+        mass[:, rng.choice(mass.shape[1], size=rng.integers(1, mass.shape[1]), replace=False)] *= tiny
+    elif what == "label":
+        mass[:, rng.integers(mass.shape[1]), rng.integers(2)] *= tiny
+    else:
+        mass[rng.random(mass.shape) < 0.3] *= tiny
+    return CellDistribution.from_mass(mass)
+
+
+SAME_AS = {
+    "DP": ("selection rate",),
+    "EA": ("accuracy", "error rate"),
+    "EOp": ("true positive rate", "false negative rate"),
+    "PE": ("false positive rate", "true negative rate"),
+}
+
+
+@settings(max_examples=300)
+@given(uneven_laws(), st.sampled_from(sorted(SAME_AS)), st.sampled_from([0.0, 0.0, 0.05, 0.3]), st.booleans())
+def test_every_kind_of_requirement_is_its_notion_however_small_a_group(
+    dist: CellDistribution, notion: str, eps: float, aware: bool
+) -> None:
+    rule = solve(dist, {notion: eps}, aware=aware)
+    for rate in SAME_AS[notion]:
+        asked: list[Requirement] = [Difference(rate, eps)]
+        if dist.n_groups == 2 or eps == 0:
+            asked.append(Difference(rate, eps, "the rest"))
+        if eps == 0:
+            asked += [Difference(rate, eps, "the average"), Ratio(rate, 1.0)]
+        for own in asked:
+            alone = solve(dist, {}, aware=aware, requirements=[own])
+            assert alone.accuracy == pytest.approx(rule.accuracy, abs=EXACT), str(own)
+            # Two rows that are one up to rounding must not be taken for two constraints.
+            both = solve(dist, {notion: eps}, aware=aware, requirements=[own])
+            assert both.accuracy == pytest.approx(rule.accuracy, abs=EXACT), str(own)
+
+
+@settings(max_examples=100)
+@given(uneven_laws(), st.sampled_from(sorted(SAME_AS)), st.sampled_from([0.0, 0.05, 0.3]), st.booleans())
+def test_no_rule_above_the_optimum_is_said_to_be_infeasible(
+    dist: CellDistribution, notion: str, eps: float, aware: bool
+) -> None:
+    best = solve(dist, {notion: eps}, aware=aware).accuracy
+    for floor in (best + 1e-6, best + 1e-3):
+        if floor < 1:
+            with pytest.raises(InfeasibleError):
+                solve(dist, {notion: eps}, aware=aware, requirements=[Limit("accuracy", floor)])
+    solve(dist, {notion: eps}, aware=aware, requirements=[Limit("accuracy", max(best - 1e-6, 0.0))])
+
+
 def test_relaxations_are_enough_and_the_smallest() -> None:
     dist = some_people(groups=2, seed=3)
     asked = ["selection rate <= 0.2", "true positive rate of each group >= 0.6"]

@@ -30,6 +30,9 @@ from fairlimits.parametric import Line, Piece, follow
 FEASIBILITY = 1e-8
 OPTIMALITY = 1e-8
 
+# What sums of rates and scores may be off by; a row that must be missed by more cannot be met.
+_ROUNDING = 1e-12
+
 _OPTIONS: dict[str, Any] = {
     "output_flag": False,
     # The programs are re-solved from their last basis, and there is little in them to presolve.
@@ -279,9 +282,32 @@ class Program:
             answer = self._from_scratch(options)
         if isinstance(answer, Optimum):
             return answer
-        if answer == _INFEASIBLE:
+        if answer == _INFEASIBLE or self._is_infeasible():
             raise InfeasibleError("No decision rule meets all constraints; relax one of them.")
         raise SolverError(f"The linear program was not solved: {answer}.")
+
+    def _is_infeasible(self) -> bool:
+        """Whether it is proven that every point misses a row by more than rounding.
+
+        The program that lets every row be missed by t and asks for the least t is always feasible; the bound of its
+        proven optimum is what any point misses.
+        """
+        n, rows = self.n_columns, self.n_rows
+        matrix = sp.csr_array(sp.vstack([sp.csr_array(self._dense), self._sparse], format="csr"))
+        below, above = np.isfinite(self._row_lower), np.isfinite(self._row_upper)
+        point = np.clip(0.0, self._lower, self._upper)
+        reach = np.maximum(self._row_lower - matrix @ point, matrix @ point - self._row_upper).max(initial=0.0)
+        elastic = Program(np.append(np.zeros(n), -1.0), np.append(self._lower, 0.0), np.append(self._upper, reach))
+        open_ = np.full(rows, np.inf)
+        for kept, sign, low, high in ((below, 1.0, self._row_lower, open_), (above, -1.0, -open_, self._row_upper)):
+            block = sp.hstack([matrix[kept], np.full((int(kept.sum()), 1), sign)], format="csr")
+            elastic.add_sparse_rows(sp.csr_array(block), low[kept], high[kept])
+        answer: Optimum | str = "it was not tried"
+        for options in _RETRIES:
+            answer = elastic._from_scratch(options)
+            if isinstance(answer, Optimum):
+                return -(answer.value + answer.gap) > _ROUNDING
+        return False
 
     def _from_scratch(self, options: Mapping[str, Any]) -> Optimum | str:
         # A basis that was good for the last bounds can be a bad start for these ones.

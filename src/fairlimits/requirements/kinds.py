@@ -216,20 +216,24 @@ class Difference(Requirement):
             # With z the lowest rate or less, no rate is farther above it than allowed.
             weight = np.eye(dist.n_groups)[rates.defined]
             return Rows.of_rates(rates, weight, -1.0, 0.0, self.at_most)
-        weight = self._contrasts(group_shares(dist, self.needed), rates.defined)
-        return Rows.of_rates(rates, weight, 0.0, -self.at_most, self.at_most)
+        # A rate differs from the average by a share of what it differs from the rest: that of the rest. Written with
+        # the rest, rows of large groups are not what rounding leaves of one less their share.
+        weight, others = self._contrasts(group_shares(dist, self.needed), rates.defined)
+        bound = np.minimum(self.at_most / others, 1.0) if self.against == "the average" else self.at_most
+        return Rows.of_rates(rates, weight, 0.0, -bound, bound)
 
-    def _contrasts(self, shares: Floats, defined: Flags) -> Floats:
-        """Each group's rate less that of the people it is compared with, as weights of the groups' rates."""
-        found = []
+    @staticmethod
+    def _contrasts(shares: Floats, defined: Flags) -> tuple[Floats, Floats]:
+        """Each group's rate less that of all others together, as weights of the rates; and the share of the others."""
+        weight, share = [], []
         for g in np.flatnonzero(defined):
             others = shares.copy()
-            if self.against == "the rest":
-                others[g] = 0.0
+            others[g] = 0.0
             total = others.sum()
             if total > 0:
-                found.append(np.eye(len(shares))[g] - others / total)
-        return np.array(found).reshape(-1, len(shares))
+                weight.append(np.eye(len(shares))[g] - others / total)
+                share.append(total / shares.sum())
+        return np.array(weight).reshape(-1, len(shares)), np.array(share)
 
     def signed(self, rates: Floats, shares: Floats) -> Floats:
         """Every difference that is bounded, with its sign; empty where nothing can be compared."""
@@ -237,8 +241,9 @@ class Difference(Requirement):
         if self.against == "each other":
             first, second = np.array(list(combinations(np.flatnonzero(known), 2)), dtype=np.int64).reshape(-1, 2).T
             return np.asarray(rates[first] - rates[second])
-        contrasts = self._contrasts(np.where(known, shares, 0.0), known)
-        return np.asarray(contrasts @ np.where(known, rates, 0.0))
+        contrasts, others = self._contrasts(np.where(known, shares, 0.0), known)
+        differences = np.asarray(contrasts @ np.where(known, rates, 0.0))
+        return differences * others if self.against == "the average" else differences
 
     def attained(self, rates: Floats, shares: Floats, groups: Sequence[str]) -> float:
         """The largest difference."""
