@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
-ROLES = {"label": "paid", "positive": "yes", "sensitive": "sex"}
+import fairlimits as fl
+
+ROLES: dict[str, Any] = {"label": "paid", "positive": "yes", "sensitive": "sex"}
 
 
-def people(n=4000, seed=0):
+def people(n: int = 4000, seed: int = 0) -> pa.Table:
     """Numbers with and without gaps, large and small, categories with rare values and gaps, weights with zeros."""
     rng = np.random.default_rng(seed)
     sex = rng.choice(["f", "m", "x"], n, p=[0.45, 0.5, 0.05])
@@ -27,7 +33,7 @@ def people(n=4000, seed=0):
     return pa.table({**{name: pa.array(v, from_pandas=True) for name, v in columns.items()}, "paid": paid})
 
 
-def write(table, folder, files=3, row_group_size=500):
+def write(table: pa.Table, folder: Path, files: int = 3, row_group_size: int = 500) -> Path:
     """Write a table to some Parquet files."""
     folder.mkdir(exist_ok=True)
     bounds = np.linspace(0, table.num_rows, files + 1).astype(int)
@@ -35,3 +41,9 @@ def write(table, folder, files=3, row_group_size=500):
         part = table.slice(bounds[number], bounds[number + 1] - bounds[number])
         pq.write_table(part, folder / f"part{number}.parquet", row_group_size=row_group_size)
     return folder
+
+
+def centroids(dist: fl.CellDistribution) -> NDArray[np.float32]:
+    """Return the centroids of cells that have some."""
+    assert dist.centroids is not None
+    return dist.centroids

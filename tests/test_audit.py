@@ -29,7 +29,7 @@ FAST: dict[str, Any] = {"estimator": LogisticRegression(), "resamples": 200}
 
 def bayes(q: Floats) -> Floats:
     """Decisions of the best rule that does not see the group."""
-    return (q[:, :, 1].sum(axis=1) > 0.5).astype(float)
+    return np.asarray(q[:, :, 1].sum(axis=1) > 0.5, np.float64)
 
 
 def half_random(decisions: Floats, seed: int = 1) -> Floats:

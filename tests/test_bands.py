@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,15 +15,16 @@ GRID = np.linspace(0, 0.2, 5)
 
 
 @pytest.fixture(scope="module")
-def dist():
+def dist() -> fl.CellDistribution:
     return fl.discretize(fl.Dataset.from_frame(people(3000), **ROLES, drop="weight"), 16, generator=None)
 
 
-def larger(dist, times):
+def larger(dist: fl.CellDistribution, times: int) -> fl.CellDistribution:
+    assert dist.counts is not None
     return fl.CellDistribution(mass=dist.mass, groups=dist.groups, counts=dist.counts * times)
 
 
-def test_the_band_lies_about_the_frontier_and_shrinks_with_the_rows(dist):
+def test_the_band_lies_about_the_frontier_and_shrinks_with_the_rows(dist: fl.CellDistribution) -> None:
     curve = fl.frontier(dist, ["DP"], GRID)
     band = fl.frontier_band(curve, resamples=60)
     assert band.drawn.shape == (60, 5)
@@ -34,15 +37,16 @@ def test_the_band_lies_about_the_frontier_and_shrinks_with_the_rows(dist):
     assert 5 < ratio < 20
 
 
-def test_spread_is_that_of_a_share(dist):
+def test_spread_is_that_of_a_share(dist: fl.CellDistribution) -> None:
     # Without a constraint that binds, accuracy in cells of many rows is a share of people.
     curve = fl.frontier(larger(dist, 1000), ["DP"], [1.0])
     band = fl.frontier_band(curve, resamples=200)
+    assert dist.counts is not None
     accuracy, n = curve.accuracy[0], 1000 * dist.counts.sum()
     assert band.drawn.std() == pytest.approx(np.sqrt(accuracy * (1 - accuracy) / n), rel=0.2)
 
 
-def test_the_seed_decides(dist):
+def test_the_seed_decides(dist: fl.CellDistribution) -> None:
     curve = fl.frontier(dist, ["DP"], GRID, aware=True)
     first, again, other = (fl.frontier_band(curve, resamples=7, random_state=seed).drawn for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
@@ -51,14 +55,14 @@ def test_the_seed_decides(dist):
     np.testing.assert_array_equal(fl.frontier_band(curve, resamples=12, random_state=1).drawn[:7], first)
 
 
-def test_everything_that_the_frontier_was_asked_for_is_asked_again(dist):
+def test_everything_that_the_frontier_was_asked_for_is_asked_again(dist: fl.CellDistribution) -> None:
     curve = fl.frontier(dist, ["DP", "IF"], {"DP": GRID, "IF": 0.5}, requirements=["selection rate <= 0.3"])
     band = fl.frontier_band(curve, resamples=3)
     free = fl.frontier_band(fl.frontier(dist, ["DP"], GRID), resamples=3)
     assert (band.drawn < free.drawn).all()
 
 
-def test_table_and_picture(dist):
+def test_table_and_picture(dist: fl.CellDistribution) -> None:
     band = fl.frontier_band(fl.frontier(dist, ["DP"], GRID), resamples=5)
     assert band.to_frame().column_names[-2:] == ["low", "high"]
     axes = band.plot(color="black")
@@ -66,7 +70,7 @@ def test_table_and_picture(dist):
     assert len(axes.collections) == 1
 
 
-def test_frontiers_are_those_that_frontier_finds(dist):
+def test_frontiers_are_those_that_frontier_finds(dist: fl.CellDistribution) -> None:
     found = fl.frontiers(dist, ["DP", ["EA", "EOd"]], GRID)
     assert [(curve.notions, curve.aware) for curve in found] == [
         (("DP",), False),
@@ -77,7 +81,7 @@ def test_frontiers_are_those_that_frontier_finds(dist):
     np.testing.assert_array_equal(found[3].accuracy, fl.frontier(dist, ["EA", "EOd"], GRID, aware=True).accuracy)
 
 
-def test_bad_input_is_refused(dist):
+def test_bad_input_is_refused(dist: fl.CellDistribution) -> None:
     curve = fl.frontier(dist, ["DP"], GRID)
     bare = fl.frontier(fl.CellDistribution.from_mass(dist.mass), ["DP"], GRID)
     with pytest.raises(InputError, match="without counts"):
@@ -88,10 +92,10 @@ def test_bad_input_is_refused(dist):
         fl.frontier_band(curve, confidence=2)
 
 
-def test_requirements_that_resamples_cannot_meet(dist, monkeypatch):
+def test_requirements_that_resamples_cannot_meet(dist: fl.CellDistribution, monkeypatch: pytest.MonkeyPatch) -> None:
     curve = fl.frontier(dist, ["DP"], GRID)
 
-    def refuse(*given, **options):
+    def refuse(*given: Any, **options: Any) -> None:
         raise InfeasibleError("no rule")
 
     monkeypatch.setattr("fairlimits.bands.frontier", refuse)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from fairlimits.quantize import assign
 NEEDED = fl.samples_needed(6)
 
 
-def people(n=1500, rare=0):
+def people(n: int = 1500, rare: int = 0) -> fl.Dataset:
     rng = np.random.default_rng(0)
     sex = rng.choice(["f", "m"], n)
     sex[:rare] = "x"
@@ -29,12 +30,13 @@ def people(n=1500, rare=0):
 
 
 @pytest.fixture(scope="module")
-def data():
+def data() -> fl.Dataset:
     return people()
 
 
-def test_rows_as_they_are(data):
+def test_rows_as_they_are(data: fl.Dataset) -> None:
     dist = discretize(data, 6, generator=None)
+    assert dist.counts is not None
     np.testing.assert_allclose(dist.mass, dist.counts / data.n_rows)
     assert dist.info["generator"] is None
     assert dist.info["n_samples"] is None
@@ -42,8 +44,13 @@ def test_rows_as_they_are(data):
 
 
 @pytest.mark.parametrize("generator", ["cart", "bootstrap", CartGenerator(min_leaf=50)])
-def test_generated_rows_make_the_masses_and_real_rows_the_counts(data, generator):
+def test_generated_rows_make_the_masses_and_real_rows_the_counts(
+    data: fl.Dataset, generator: str | CartGenerator
+) -> None:
     dist = discretize(data, 6, generator=generator, n_samples=NEEDED)
+    assert dist.counts is not None
+    assert dist.encoding is not None
+    assert dist.centroids is not None
     assert dist.counts.sum() == data.n_rows
     at = assign(dist.encoding.transform_dataset(data), dist.centroids)
     np.testing.assert_array_equal(dist.counts.sum(axis=(1, 2)), np.bincount(at, minlength=6))
@@ -54,7 +61,7 @@ def test_generated_rows_make_the_masses_and_real_rows_the_counts(data, generator
     assert dist.info["generator"] == ("bootstrap" if generator == "bootstrap" else "cart")
 
 
-def test_small_groups_stay_not_estimable_however_many_rows_are_generated():
+def test_small_groups_stay_not_estimable_however_many_rows_are_generated() -> None:
     data = people(rare=8)
     with pytest.warns(SamplingWarning):
         dist = discretize(data, 6, generator="bootstrap", n_samples=NEEDED)
@@ -62,13 +69,13 @@ def test_small_groups_stay_not_estimable_however_many_rows_are_generated():
     assert not estimable(dist, "DP")
 
 
-def test_seed_decides(data):
+def test_seed_decides(data: fl.Dataset) -> None:
     first, again, other = (discretize(data, 6, generator="cart", n_samples=NEEDED, random_state=s) for s in (1, 1, 2))
     np.testing.assert_array_equal(first.mass, again.mass)
     assert not np.array_equal(first.mass, other.mass)
 
 
-def test_too_few_samples_for_the_cells_are_warned_of(data):
+def test_too_few_samples_for_the_cells_are_warned_of(data: fl.Dataset) -> None:
     with pytest.warns(SamplingWarning, match=f"{fl.samples_needed(6):,}"):
         discretize(data, 6, generator="bootstrap", n_samples=NEEDED - 1)
     with warnings.catch_warnings():
@@ -77,7 +84,7 @@ def test_too_few_samples_for_the_cells_are_warned_of(data):
         discretize(data, 6, generator=None, n_samples=10)
 
 
-def test_note_says_whose_law_the_bound_speaks_of(data):
+def test_note_says_whose_law_the_bound_speaks_of(data: fl.Dataset) -> None:
     generated = sampling_note(discretize(data, 6, generator="bootstrap", n_samples=NEEDED))
     assert "enough for 6 cells" in generated
     assert "The source is the generator" in generated
@@ -89,7 +96,7 @@ def test_note_says_whose_law_the_bound_speaks_of(data):
     assert "not known" in numbers
 
 
-def test_progress_rises_from_start_to_end(data):
+def test_progress_rises_from_start_to_end(data: fl.Dataset) -> None:
     told = []
     discretize(data, 6, generator="cart", n_samples=NEEDED, progress=lambda done, words: told.append(done))
     assert told == sorted(told)
@@ -97,22 +104,22 @@ def test_progress_rises_from_start_to_end(data):
     assert told[-1] == 1
 
 
-def test_generated_distributions_are_saved_and_loaded(data, tmp_path):
+def test_generated_distributions_are_saved_and_loaded(data: fl.Dataset, tmp_path: Path) -> None:
     dist = discretize(data, 6, generator="cart", n_samples=NEEDED)
     dist.save(tmp_path / "d.npz")
     assert fl.CellDistribution.load(tmp_path / "d.npz").info == dist.info
 
 
-def test_bad_input_is_refused(data):
+def test_bad_input_is_refused(data: fl.Dataset) -> None:
     with pytest.raises(InputError, match="cart, bootstrap"):
         discretize(data, 6, generator="gan")
     with pytest.raises(InputError, match="rows to draw"):
         discretize(data, 6, generator="cart", n_samples=0)
     with pytest.raises(InputError, match="partition"):
-        discretize(data, 6, partition="other")
+        discretize(data, 6, partition="other")  # type: ignore[arg-type]
 
 
-def test_cart_is_the_default_and_makes_no_more_people(data):
+def test_cart_is_the_default_and_makes_no_more_people(data: fl.Dataset) -> None:
     dist = discretize(data, 6, n_samples=NEEDED)
     assert dist.info["generator"] == "cart"
     with pytest.raises(DataError, match="cannot be larger than the rows"):

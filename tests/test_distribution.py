@@ -166,7 +166,8 @@ def test_a_sparse_graph_has_one_entry_a_pair(made_by: Any) -> None:
     # Both halves of (0, 1), one half of (2, 1) below the diagonal, a zero distance, and a loop.
     entries = ([0.5, 0.5, 0.25, 0.0, 3.0], ([0, 1, 2, 0, 1], [1, 0, 1, 2, 1]))
     dist = CellDistribution.from_mass(MASS, made_by(sp.coo_array(entries, shape=(3, 3))))
-    found = sorted(zip(*(axis.tolist() for axis in dist.distances.coords), dist.distances.data.tolist(), strict=True))
+    distances: Any = dist.distances
+    found = sorted(zip(*(axis.tolist() for axis in distances.coords), distances.data.tolist(), strict=True))
     assert found == [(0, 1, 0.5), (0, 2, 0.0), (1, 2, 0.25)]
 
 

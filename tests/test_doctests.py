@@ -19,7 +19,7 @@ MODULES = ["fairlimits"] + [
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_print_what_they_say(name):
+def test_examples_print_what_they_say(name: str) -> None:
     # import_module, as fairlimits.solve and others are hidden behind functions of the same name.
     try:
         module = importlib.import_module(name)
@@ -31,5 +31,5 @@ def test_examples_print_what_they_say(name):
     assert doctest.testmod(module).failed == 0
 
 
-def test_examples_are_found():
+def test_examples_are_found() -> None:
     assert doctest.testmod(importlib.import_module("fairlimits.solve")).attempted >= 4

@@ -107,7 +107,7 @@ def test_following_and_solving_agree(
     at = np.linspace(0, 0.3, 31)
     calls = []
     plain = program.FairProgram.solve
-    monkeypatch.setattr(program.FairProgram, "solve", lambda self, ask: calls.append(ask) or plain(self, ask))
+    monkeypatch.setattr(program.FairProgram, "solve", lambda self, ask: calls.append(ask) or plain(self, ask))  # type: ignore[func-returns-value]
     followed = frontier(dist, names, at, aware=aware)
     exact = frontier(dist, names, exact=True, aware=aware)
     # The pivots did it: the solver was asked for the unconstrained rule only.
@@ -361,10 +361,10 @@ def test_a_plot() -> None:
         ax = curve.plot()
         assert isinstance(ax, Axes)
         line = ax.lines[0]
-        np.testing.assert_allclose(line.get_xdata(), [0, 0.1, 0.2])
-        np.testing.assert_allclose(line.get_ydata(), curve.accuracy)
+        np.testing.assert_allclose(np.asarray(line.get_xdata(), np.float64), [0, 0.1, 0.2])
+        np.testing.assert_allclose(np.asarray(line.get_ydata(), np.float64), curve.accuracy)
         assert "DP" in ax.get_xlabel()
-        assert "EA = 0.05" in line.get_label()
+        assert "EA = 0.05" in str(line.get_label())
         again = frontier(instance(), ["IF"], [0.0, 0.1]).plot(ax, color="red", label="mine")
         assert again is ax
         assert ax.lines[1].get_color() == "red"
@@ -381,7 +381,7 @@ def test_a_plot() -> None:
 def test_progress_is_told() -> None:
     for names, exact in [(["IF"], False), (["IF"], True), (["DP"], False), (["DP"], True)]:
         told: list[float] = []
-        frontier(instance(), names, exact=exact, progress=lambda share, words, told=told: told.append(share))
+        frontier(instance(), names, exact=exact, progress=lambda share, words, told=told: told.append(share))  # type: ignore[misc]
         assert told[-1] == 1.0
         assert all(0 <= share <= 1 for share in told)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from fairlimits.errors import InputError
 from streams import ROLES, people
 
 
-def sites(**roles):
+def sites(**roles: Any) -> tuple[fl.Dataset, list[fl.CellDistribution]]:
     table = people(1500)
     data = fl.Dataset.from_frame(table, **{**ROLES, **roles})
     base = fl.discretize(data.take(np.arange(500)), 8, generator=None)
@@ -20,7 +22,7 @@ def sites(**roles):
     return data, [base, *others]
 
 
-def test_counts_of_several_sites_are_those_of_all_rows():
+def test_counts_of_several_sites_are_those_of_all_rows() -> None:
     data, parts = sites(drop="weight")
     together = fl.merge(parts)
     at_once = fl.discretize(data, like=parts[0])
@@ -31,7 +33,7 @@ def test_counts_of_several_sites_are_those_of_all_rows():
     assert fl.solve(together, {"DP": 0.05}).accuracy == fl.solve(at_once, {"DP": 0.05}).accuracy
 
 
-def test_weights_of_several_sites_are_those_of_all_rows(tmp_path):
+def test_weights_of_several_sites_are_those_of_all_rows(tmp_path: Path) -> None:
     data, parts = sites(weight="weight")
     for number, part in enumerate(parts):
         part.save(tmp_path / f"{number}.npz")
@@ -40,17 +42,19 @@ def test_weights_of_several_sites_are_those_of_all_rows(tmp_path):
     at_once = fl.discretize(data, like=parts[0])
     np.testing.assert_array_equal(together.counts, at_once.counts)
     np.testing.assert_allclose(together.mass, at_once.mass, rtol=1e-12)
+    assert data.weight is not None
     assert together.info["total weight"] == pytest.approx(data.weight.sum(), rel=1e-12)
     assert together.info["merged"] == 3
 
 
-def test_one_is_left_as_it_is():
+def test_one_is_left_as_it_is() -> None:
     _, parts = sites(drop="weight")
     np.testing.assert_array_equal(fl.merge(parts[:1]).mass, parts[0].mass)
 
 
-def test_what_was_not_counted_on_the_same_cells_is_refused():
+def test_what_was_not_counted_on_the_same_cells_is_refused() -> None:
     data, (first, second, _) = sites(drop="weight")
+    assert second.centroids is not None
     moved = replace(second, centroids=np.nextafter(second.centroids, 1, dtype=np.float32))
     renamed = replace(second, groups=("a", "b", "c"))
     other = fl.discretize(fl.Dataset.from_frame(people(500), **ROLES), 8, generator=None)
@@ -67,10 +71,10 @@ def test_what_was_not_counted_on_the_same_cells_is_refused():
     with pytest.raises(InputError, match="nothing to merge"):
         fl.merge([])
     with pytest.raises(InputError, match="a dict to merge"):
-        fl.merge([first, {}])
+        fl.merge([first, {}])  # type: ignore[list-item]
 
 
-def test_weighted_counts_without_their_sum_are_refused():
+def test_weighted_counts_without_their_sum_are_refused() -> None:
     _, (first, *_) = sites(weight="weight")
     info = {key: value for key, value in first.info.items() if key != "total weight"}
     with pytest.raises(InputError, match="without the sum of its weights"):

@@ -94,7 +94,12 @@ def test_a_number_with_missing_values_is_one_feature() -> None:
 
 
 def test_between_pure_cells_categories_count_like_hamming() -> None:
-    columns = {"u": ["a", "a", "b", "b"], "v": ["p", "q", "p", "q"], "sex": list("fmfm"), "paid": [0, 1, 0, 1]}
+    columns: dict[str, list[Any]] = {
+        "u": ["a", "a", "b", "b"],
+        "v": ["p", "q", "p", "q"],
+        "sex": list("fmfm"),
+        "paid": [0, 1, 0, 1],
+    }
     found = cell_distances(with_centroids(columns, np.arange(4)))
     hamming = np.array(
         [[np.mean([columns[name][i] != columns[name][j] for name in "uv"]) for i in range(4)] for j in range(4)]

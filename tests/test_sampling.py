@@ -51,7 +51,7 @@ options = st.fixed_dictionaries(
 
 
 @given(st.integers(1, 5000), options)
-def test_one_direction_inverts_the_other(cells: int, given_: dict[str, float]) -> None:
+def test_one_direction_inverts_the_other(cells: int, given_: dict[str, Any]) -> None:
     rows = samples_needed(cells, **given_)
     # One row to either side, so that rounding cannot decide.
     assert cells_supported(rows + 1, **given_) >= cells
@@ -60,7 +60,7 @@ def test_one_direction_inverts_the_other(cells: int, given_: dict[str, float]) -
 
 
 @given(st.integers(1, 100_000), options)
-def test_the_error_of_a_count_is_the_one_that_the_bound_promises(count: int, given_: dict[str, float]) -> None:
+def test_the_error_of_a_count_is_the_one_that_the_bound_promises(count: int, given_: dict[str, Any]) -> None:
     error = float(share_errors([count], confidence=given_["confidence"], groups=given_["groups"])[0])
     if error < 1:
         promise = 4 * given_["groups"] * math.exp(-2 * error**2 * count)

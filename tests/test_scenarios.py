@@ -68,13 +68,13 @@ def test_a_model_is_placed_beside_the_limit() -> None:
     table, _ = people(0, 3_000)
     table = table.append_column("decided", pa.array((table["skill"].to_numpy() > 0).astype(float)))
     options = {"cells": 16, "estimator": LogisticRegression(), "resamples": 200, "prediction": "decided"}
-    found = scenarios(read(table), {"DP": 0.05}, **options)  # type: ignore[arg-type]
+    found = scenarios(read(table), {"DP": 0.05}, **options)
     assert len(found.challenges) == 1
     assert not found.challenges[0].beaten
     # A model that knows the label shows that the features do not tell all.
     perfect = table.set_column(table.column_names.index("decided"), "decided", table["hired"].cast(pa.float64()))
     with pytest.warns(BeatenWarning):
-        found = scenarios(read(perfect), {"EOd": 0.05}, **options)  # type: ignore[arg-type]
+        found = scenarios(read(perfect), {"EOd": 0.05}, **options)
     assert found.challenges[0].beaten
 
 

@@ -119,7 +119,7 @@ def test_interval_by_hand() -> None:
     # s = 0.01 sqrt(2), the variance of the mean is s^2 (1/2 + 1/4), t with one degree of freedom is 12.7062.
     reach = 12.706204736 * math.sqrt(0.0002 * 0.75)
     assert found.mean == pytest.approx(0.02)
-    assert (found.low, found.high) == (pytest.approx(0.02 - reach), pytest.approx(0.02 + reach))
+    assert (found.low, found.high) == (pytest.approx(0.02 - reach), pytest.approx(0.02 + reach))  # type: ignore[comparison-overlap]
     assert found.verdict == "tie"
 
 
@@ -142,10 +142,10 @@ def test_compare_pairs_the_splits_that_both_have() -> None:
     ]
     ((place, found),) = compare(rows).items()
     assert place == ("adult", "DP", True, "peer", "boosting")
-    assert (found.splits, found.mean) == (1, pytest.approx(0.03))
+    assert (found.splits, found.mean) == (1, pytest.approx(0.03))  # type: ignore[comparison-overlap]
 
 
 def test_a_frontier_pays_for_its_estimates_once() -> None:
     rows = [record("peer", gap, 0.9, seed=seed) for gap in (0.1, 0.2, 0.3) for seed in (0, 1)]
     (found,) = frontier_seconds(rows).values()
-    assert (found.estimates, found.frontier) == (pytest.approx(2.0), pytest.approx(3 * 0.5))
+    assert (found.estimates, found.frontier) == (pytest.approx(2.0), pytest.approx(3 * 0.5))  # type: ignore[comparison-overlap]

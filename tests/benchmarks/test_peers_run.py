@@ -105,7 +105,7 @@ def test_a_run_continues_where_it_stopped(
     monkeypatch.setattr(runner, "split", lambda name, seed: cut[0])
     lines = runner.run(tmp_path, ["coin"], ["people"], [0], [False, True])
     next(lines)
-    lines.close()
+    lines.close()  # type: ignore[attr-defined]
     assert len(runner.read(tmp_path)) == 1
     assert len(list(runner.run(tmp_path, ["coin"], ["people"], [0], [False, True]))) == 1
     assert list(runner.run(tmp_path, ["coin"], ["people"], [0], [False, True])) == []

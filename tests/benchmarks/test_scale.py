@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from benchmarks import scale
 
 
-def test_rows_are_written_streamed_and_reported(tmp_path, monkeypatch):
+def test_rows_are_written_streamed_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scale, "FILE_ROWS", 2000)
     monkeypatch.setattr(scale, "DRAWN", 2)
     monkeypatch.setattr(scale, "CELLS", 8)
@@ -35,7 +38,7 @@ def test_rows_are_written_streamed_and_reported(tmp_path, monkeypatch):
     assert "2.00 times faster; counts equal" in text
 
 
-def test_processor_time_grows():
+def test_processor_time_grows() -> None:
     before = scale.processor_seconds()
     np.linalg.svd(np.random.default_rng(0).random((300, 300)))
     assert scale.processor_seconds() > before

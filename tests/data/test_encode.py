@@ -97,7 +97,7 @@ def test_column_without_a_value() -> None:
     data = make({"x": pa.nulls(4)})
     encoding = Encoding.fit(data)
     np.testing.assert_array_equal(encoding.transform_dataset(data), [[0, 1]] * 4)
-    assert np.isnan(encoding.decode([[0, 1]])["x"]).all()
+    assert np.isnan(np.asarray(encoding.decode([[0, 1]])["x"], np.float64)).all()
 
 
 def test_extreme_numbers_stay_finite() -> None:
@@ -162,8 +162,8 @@ def test_decoding_single_rows_gives_them_back() -> None:
     encoding = Encoding.fit(data)
     decoded = encoding.decode(encoding.transform_dataset(data))
     assert list(decoded) == ["x", "z", "c", "k"]
-    np.testing.assert_allclose(decoded["x"], [1, 2, np.nan, 6, 7, 9], rtol=1e-5)
-    np.testing.assert_allclose(decoded["z"], MIXED["z"], rtol=1e-5)
+    np.testing.assert_allclose(np.asarray(decoded["x"], np.float64), [1, 2, np.nan, 6, 7, 9], rtol=1e-5)
+    np.testing.assert_allclose(np.asarray(decoded["z"], np.float64), MIXED["z"], rtol=1e-5)
     assert decoded["c"] == MIXED["c"]
     assert decoded["k"] == [7, 7, 30, 4, 4, 4]
     assert all(type(value) is int for value in decoded["k"])
@@ -177,7 +177,7 @@ def test_decoding_a_mean_tells_what_the_cell_holds() -> None:
     centre = encoding.transform_dataset(data).mean(axis=0, keepdims=True)
     decoded = encoding.decode(centre)
     # The mean of the five values that are there, not of six with the median among them.
-    np.testing.assert_allclose(decoded["x"], [5.0], rtol=1e-5)
+    np.testing.assert_allclose(np.asarray(decoded["x"], np.float64), [5.0], rtol=1e-5)
     assert (decoded["c"], decoded["k"]) == (["u"], [4])
     shares = encoding.shares(centre)
     assert list(shares) == ["c", "k"]
@@ -192,7 +192,7 @@ def test_numbers_survive_encoding(values: list[float | None]) -> None:
     decoded = encoding.decode(encoding.transform_dataset(data))["x"]
     expected = np.array([np.nan if value is None else value for value in values])
     spread = max(encoding.features[0].scale, np.nanmax(np.abs(expected), initial=0.0))
-    np.testing.assert_allclose(decoded, expected, atol=1e-5 * spread + 1e-300)
+    np.testing.assert_allclose(np.asarray(decoded, np.float64), expected, atol=1e-5 * spread + 1e-300)
 
 
 @pytest.mark.parametrize("centroids", [[1.0, 2.0], [[1.0, 2.0]], [[[1.0]]]])

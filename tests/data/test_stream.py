@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,22 +22,23 @@ from streams import ROLES, people, write
 
 
 @pytest.fixture(autouse=True)
-def small_parts(monkeypatch):
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "_PART_ROWS", 300)
 
 
-def whole(table, **roles):
+def whole(table: pa.Table, **roles: Any) -> fl.Dataset:
     return fl.Dataset.from_frame(table, **{**ROLES, **roles})
 
 
-def read(stream, learned):
+def read(stream: fl.Stream, learned: Any) -> tuple[dict[str, Any], Any, Any]:
     """All rows, through the reader of the parts."""
     datasets = []
 
-    def keep(number, frame):
+    def keep(number: int, frame: Any) -> Any:
         return [(number, learned.reader(frame))]
 
     pairs = stream.parts.fold(keep, lambda a, b: a + b, lambda total: total)
+    assert pairs is not None
     assert [number for number, _ in pairs] == sorted(number for number, _ in pairs)
     datasets = [dataset for _, dataset in pairs if dataset is not None]
     columns = {n: np.concatenate([d.columns[n] for d in datasets]) for n in datasets[0].columns}
@@ -52,7 +56,7 @@ def read(stream, learned):
         {"sensitive": "job", "missing_sensitive": "drop", "weight": "weight"},
     ],
 )
-def test_schema_encoding_and_rows_are_those_of_the_whole_table(tmp_path, roles):
+def test_schema_encoding_and_rows_are_those_of_the_whole_table(tmp_path: Path, roles: dict[str, Any]) -> None:
     table = people()
     expected = whole(table, **roles)
     stream = fl.open_stream(write(table, tmp_path / "big"), **{**ROLES, **roles})
@@ -76,7 +80,7 @@ def test_schema_encoding_and_rows_are_those_of_the_whole_table(tmp_path, roles):
         np.testing.assert_array_equal(columns[name], column)
 
 
-def test_sources_of_all_kinds_are_one_table(tmp_path):
+def test_sources_of_all_kinds_are_one_table(tmp_path: Path) -> None:
     table = people(900).drop_columns(["weight"])
     folder = write(table, tmp_path / "big")
     files = sorted(folder.iterdir())
@@ -89,7 +93,7 @@ def test_sources_of_all_kinds_are_one_table(tmp_path):
     assert fl.open_stream(sheets, **ROLES).learn().schema == schema
 
 
-def test_a_filter_is_kept_to(tmp_path):
+def test_a_filter_is_kept_to(tmp_path: Path) -> None:
     table = people(900).drop_columns(["weight"])
     chosen = pads.dataset(write(table, tmp_path / "big")).filter(pads.field("age") < 60)
     stream = fl.open_stream(chosen, **ROLES)
@@ -98,15 +102,15 @@ def test_a_filter_is_kept_to(tmp_path):
     assert stream.learn().schema == whole(old).schema
 
 
-def test_reading_does_not_run_far_ahead_of_the_work(tmp_path, monkeypatch):
+def test_reading_does_not_run_far_ahead_of_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "_PART_ROWS", 5_000)
     table = people(20_000)
     for files in range(20):
         pq.write_table(table, tmp_path / f"{files}.parquet", row_group_size=5_000)
 
-    def held(number, frame):
+    def held(number: int, frame: Any) -> int:
         time.sleep(0.01)  # slower than reading
-        return pa.total_allocated_bytes()
+        return int(pa.total_allocated_bytes())
 
     before = pa.total_allocated_bytes()
     most = parts.arrow_parts(tmp_path).fold(held, max, lambda total: total)
@@ -114,7 +118,7 @@ def test_reading_does_not_run_far_ahead_of_the_work(tmp_path, monkeypatch):
     assert most - before < (usable_cores() + 3) * table.nbytes / 4
 
 
-def test_a_key_in_the_path_is_a_column(tmp_path):
+def test_a_key_in_the_path_is_a_column(tmp_path: Path) -> None:
     table = people(900).drop_columns(["weight"])
     for sex in ("f", "m"):
         folder = tmp_path / "big" / f"sex={sex}"
@@ -124,7 +128,7 @@ def test_a_key_in_the_path_is_a_column(tmp_path):
     assert fl.open_stream(tmp_path / "big", **ROLES).learn().schema.groups == ("f", "m")
 
 
-def test_a_column_that_is_empty_in_some_parts_has_the_kind_of_the_others(tmp_path):
+def test_a_column_that_is_empty_in_some_parts_has_the_kind_of_the_others(tmp_path: Path) -> None:
     table = people(900).drop_columns(["weight"])
     nothing = table.set_column(table.schema.get_field_index("job"), "job", pa.nulls(900))
     nothing = nothing.set_column(nothing.schema.get_field_index("income"), "income", pa.nulls(900))
@@ -135,7 +139,7 @@ def test_a_column_that_is_empty_in_some_parts_has_the_kind_of_the_others(tmp_pat
     assert {f.name: f.kind for f in schema.features}["income"] == "numeric"
 
 
-def test_files_that_differ_in_types_only_are_one_table(tmp_path):
+def test_files_that_differ_in_types_only_are_one_table(tmp_path: Path) -> None:
     table = people(900).drop_columns(["weight"])
     coded = changed(table, "job", table["job"].combine_chunks().dictionary_encode())
     short = changed(coded, "job", coded["job"].combine_chunks().cast(pa.dictionary(pa.int8(), pa.string())))
@@ -146,7 +150,7 @@ def test_files_that_differ_in_types_only_are_one_table(tmp_path):
     assert schema == whole(table).schema
 
 
-def changed(table, name, values):
+def changed(table: pa.Table, name: str, values: Any) -> pa.Table:
     return table.set_column(table.schema.get_field_index(name), name, values)
 
 
@@ -168,20 +172,24 @@ def changed(table, name, values):
         (lambda t: t.slice(0, 0), {}, "empty"),
     ],
 )
-def test_bad_tables_are_refused_in_words(tmp_path, change, roles, message):
+def test_bad_tables_are_refused_in_words(
+    tmp_path: Path, change: Callable[[pa.Table], pa.Table], roles: dict[str, Any], message: str
+) -> None:
     folder = write(change(people(900)), tmp_path / "big", files=1)
     with pytest.raises(DataError, match=message):
         fl.open_stream(folder, **{**ROLES, **roles}).learn()
 
 
-def test_names_of_people_are_refused_before_they_fill_the_memory(tmp_path, monkeypatch):
+def test_names_of_people_are_refused_before_they_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("fairlimits.data._facts._MOST_CATEGORIES", 500)
     table = changed(people(900), "job", pa.array([f"p{i}" for i in range(900)]))
     with pytest.raises(DataError, match="more than 500 different values"):
         fl.open_stream(write(table, tmp_path / "big"), **ROLES).learn()
 
 
-def test_bad_sources_are_refused_in_words(tmp_path):
+def test_bad_sources_are_refused_in_words(tmp_path: Path) -> None:
     good = write(people(900), tmp_path / "good")
     (tmp_path / "empty").mkdir()
     mixed = write(people(900), tmp_path / "mixed")
@@ -207,6 +215,6 @@ def test_bad_sources_are_refused_in_words(tmp_path):
             fl.open_stream(source, **ROLES)
     for roles in ({}, {"label": "paid"}, {"sensitive": "sex"}, {"weight": "weight"}):
         with pytest.raises(InputError, match="need to be explained"):
-            fl.open_stream(good, **roles).learn()
+            fl.open_stream(good, **roles).learn()  # type: ignore[arg-type]
     with pytest.raises(InputError, match="unseen"):
-        fl.open_stream(good, **ROLES, unseen="what")
+        fl.open_stream(good, **ROLES, unseen="what")  # type: ignore[arg-type]

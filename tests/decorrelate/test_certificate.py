@@ -134,7 +134,7 @@ def test_columns_without_a_single_value() -> None:
 def test_rows_that_cannot_be_used() -> None:
     plan, people = plan_of(False), some_data(25, 200)
     with pytest.raises(InputError, match="pass Datasets"):
-        plan.certificate(people.to_table())  # type: ignore[arg-type]
+        plan.certificate(people.to_table())
     for many in (0, 1.5, "many"):
         with pytest.raises(InputError, match=r"permutations is .*whole number of at least 1"):
             plan.certificate(people, permutations=many)  # type: ignore[arg-type]

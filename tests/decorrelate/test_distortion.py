@@ -66,7 +66,7 @@ def test_least_and_traded_distortion_are_those_of_the_literal_program(start: int
         # The literal program's slack buys it distortion at a steep price: it is left almost none.
         expected = literal.least_distortion(*weights, slack=1e-11)
         assert least.distortion == pytest.approx(expected, abs=1e-6), seed
-        assert least.distortion >= literal.least_distortion(*weights, slack=1e-9) - 1e-7, seed
+        assert least.distortion >= literal.least_distortion(*weights, slack=1e-9) - 1e-7, seed  # type: ignore[operator]
         traded = decorrelate(dist, rule, *weights, distortion_weight=2.0)
         reached = traded.objective - 2.0 * traded.distortion
         assert reached == pytest.approx(literal.traded(*weights, 2.0), abs=1e-7), seed

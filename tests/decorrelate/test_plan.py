@@ -29,7 +29,7 @@ def test_every_figure_is_that_of_the_map(aware: bool) -> None:
     dist = some_distribution(0, cells=9, groups=3, holes=0.15)
     rule = solve(dist, {"DP": 0.2, "IF": 0.3}, aware=aware, neighbours=HOOD)
     plan = decorrelate(dist, rule, 15.0, 1.0)
-    literal = Literal(dist.mass, aware, dist.distances, Hood(percentile=20.0))  # type: ignore[arg-type]
+    literal = Literal(dist.mass, aware, dist.distances, Hood(percentile=20.0))
     N, G = dist.n_cells, dist.n_groups
     scores, after = rule.scores, np.zeros(rule.scores.shape)
     sent = np.zeros((G, N * G if aware else N))

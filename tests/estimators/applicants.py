@@ -39,4 +39,4 @@ def quick(tolerances: Any = None, **options: Any) -> ConstrainedBayesClassifier:
 
 def gap(decided: np.ndarray, group: np.ndarray) -> float:
     rates = [np.mean(decided[group == own]) for own in np.unique(group)]
-    return max(rates) - min(rates)
+    return float(max(rates) - min(rates))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,6 +22,7 @@ from sklearn.svm import LinearSVC
 
 from fairlimits import (
     CellDistribution,
+    ConstrainedBayesClassifier,
     DataError,
     Frontier,
     InputError,
@@ -34,16 +38,18 @@ TIGHT = {"DP": 0.05}
 
 
 @pytest.fixture(scope="module")
-def unaware():
+def unaware() -> ConstrainedBayesClassifier:
     return quick(TIGHT).fit(X, Y, sensitive_features=SEX)
 
 
 @pytest.fixture(scope="module")
-def aware():
+def aware() -> ConstrainedBayesClassifier:
     return quick(TIGHT, aware=True).fit(X, Y, sensitive_features=SEX)
 
 
-def test_the_gap_is_kept_and_costs_accuracy(unaware, aware):
+def test_the_gap_is_kept_and_costs_accuracy(
+    unaware: ConstrainedBayesClassifier, aware: ConstrainedBayesClassifier
+) -> None:
     free = quick().fit(X, Y, sensitive_features=SEX)
     assert gap(free.predict(NEW_X) == 1, NEW_SEX) > 0.15
     assert gap(unaware.predict(NEW_X) == 1, NEW_SEX) < 0.11
@@ -53,7 +59,7 @@ def test_the_gap_is_kept_and_costs_accuracy(unaware, aware):
     assert aware.rule_.accuracy > unaware.rule_.accuracy
 
 
-def test_attributes_explain_the_rule(unaware):
+def test_attributes_explain_the_rule(unaware: ConstrainedBayesClassifier) -> None:
     assert isinstance(unaware.rule_, PointwiseRule)
     assert unaware.rule_.gaps["DP"] <= 0.05 + 1e-3
     assert unaware.groups_ == ("f", "m")
@@ -65,7 +71,7 @@ def test_attributes_explain_the_rule(unaware):
     assert list(unaware.feature_names_in_) == ["skill", "area"]
 
 
-def test_the_probability_is_that_of_the_draw(unaware):
+def test_the_probability_is_that_of_the_draw(unaware: ConstrainedBayesClassifier) -> None:
     chance = unaware.predict_proba(NEW_X)
     assert chance.shape == (1_500, 2)
     np.testing.assert_allclose(chance.sum(axis=1), 1)
@@ -82,7 +88,7 @@ def test_the_probability_is_that_of_the_draw(unaware):
     assert abs(off.mean()) < 0.1
 
 
-def test_the_same_row_gets_the_same_decision(unaware):
+def test_the_same_row_gets_the_same_decision(unaware: ConstrainedBayesClassifier) -> None:
     all_at_once = unaware.predict(NEW_X[:200])
     shuffled = np.random.default_rng(0).permutation(200)
     np.testing.assert_array_equal(unaware.predict(NEW_X.iloc[shuffled]), all_at_once[shuffled])
@@ -92,17 +98,17 @@ def test_the_same_row_gets_the_same_decision(unaware):
     assert (unaware.predict(NEW_X.iloc[[5] * 9]) == all_at_once[5]).all()
 
 
-def test_unaware_predictions_do_not_look_at_the_group(unaware):
+def test_unaware_predictions_do_not_look_at_the_group(unaware: ConstrainedBayesClassifier) -> None:
     np.testing.assert_array_equal(unaware.predict(X), unaware.predict(X, sensitive_features=np.zeros(3)))
 
 
-def test_thresholds_are_compared_with_draws(unaware):
+def test_thresholds_are_compared_with_draws(unaware: ConstrainedBayesClassifier) -> None:
     hard = quick(TIGHT, randomize=False).fit(X, Y, sensitive_features=SEX)
     assert hard.thresholding_ == unaware.thresholding_
     report = hard.thresholding_
     assert set(report) == {"accuracy", "DP", "EA", "EOp", "PE", "EOd"}
     assert report["DP"]["randomized"] == pytest.approx(hard.rule_.gaps["DP"])
-    assert report["accuracy"]["randomized"] == pytest.approx(hard.rule_.label_accuracy)
+    assert report["accuracy"]["randomized"] == pytest.approx(hard.rule_.label_accuracy)  # type: ignore[union-attr]
     chance = hard.predict_proba(NEW_X)
     assert set(np.unique(chance)) == {0.0, 1.0}
     np.testing.assert_array_equal(hard.predict(NEW_X), chance.argmax(axis=1))
@@ -122,7 +128,7 @@ def test_thresholds_are_compared_with_draws(unaware):
         ({}, {"objective": "balanced accuracy", "cells": 12}),
     ],
 )
-def test_cells(tolerances, options):
+def test_cells(tolerances: dict[str, float], options: dict[str, Any]) -> None:
     model = quick(tolerances, **options).fit(X, Y, sensitive_features=SEX)
     assert isinstance(model.rule_, Rule)
     assert model.distribution_ is model.rule_.distribution
@@ -139,23 +145,23 @@ def test_cells(tolerances, options):
         assert decided.mean() < 0.36
 
 
-def test_text_labels_and_classes_sorted_as_scikit_learn_does():
+def test_text_labels_and_classes_sorted_as_scikit_learn_does() -> None:
     words = np.array(["no", "yes"])[Y]
     model = quick(TIGHT).fit(X, words, sensitive_features=SEX)
     assert list(model.classes_) == ["no", "yes"]
     numbered = quick(TIGHT).fit(X, Y, sensitive_features=SEX)
     np.testing.assert_array_equal(model.predict(X) == "yes", numbered.predict(X) == 1)
-    assert model.rule_.model.schema.positive == "yes"
+    assert model.rule_.model.schema.positive == "yes"  # type: ignore[union-attr]
 
 
-def test_three_groups():
+def test_three_groups() -> None:
     X3, y3, sex3 = applicants(900, seed=2, groups=3)
     model = quick({"DP": 0.1}, aware=True).fit(X3, y3, sensitive_features=sex3)
     assert model.groups_ == ("f", "m", "x")
     assert gap(model.predict(X3, sensitive_features=sex3), sex3) < 0.2
 
 
-def test_several_sensitive_columns_make_intersections():
+def test_several_sensitive_columns_make_intersections() -> None:
     old = np.random.default_rng(0).random(len(X)) < 0.4
     both = pd.DataFrame({"sex": SEX, "old": old})
     model = quick({"DP": 0.1}, aware=True).fit(X, Y, sensitive_features=both)
@@ -174,7 +180,7 @@ def test_several_sensitive_columns_make_intersections():
 @pytest.mark.parametrize(
     "kind", [list, np.asarray, pd.Series, lambda own: pl.Series("sex", list(own)), lambda own: pa.array(list(own))]
 )
-def test_sensitive_features_of_any_kind(kind, aware):
+def test_sensitive_features_of_any_kind(kind: Callable[[Any], Any], aware: ConstrainedBayesClassifier) -> None:
     expected = aware.predict(X, sensitive_features=SEX)
     np.testing.assert_array_equal(aware.predict(X, sensitive_features=kind(SEX)), expected)
     again = quick(TIGHT, aware=True).fit(X, Y, sensitive_features=kind(SEX))
@@ -182,34 +188,34 @@ def test_sensitive_features_of_any_kind(kind, aware):
 
 
 @pytest.mark.parametrize("frame", [pl.from_pandas, pa.Table.from_pandas])
-def test_frames_of_any_kind(frame, unaware):
+def test_frames_of_any_kind(frame: Callable[[Any], Any], unaware: ConstrainedBayesClassifier) -> None:
     model = quick(TIGHT).fit(frame(X), Y, sensitive_features=SEX)
     assert list(model.feature_names_in_) == ["skill", "area"]
     np.testing.assert_array_equal(model.predict(frame(X)), unaware.predict(X))
 
 
-def test_arrays_have_no_names():
+def test_arrays_have_no_names() -> None:
     model = quick(TIGHT).fit(numbers(X), Y, sensitive_features=SEX)
     assert not hasattr(model, "feature_names_in_")
-    assert [own.name for own in model.rule_.model.schema.features] == ["x0", "x1", "x2"]
+    assert [own.name for own in model.rule_.model.schema.features] == ["x0", "x1", "x2"]  # type: ignore[union-attr]
     without_names = quick(TIGHT).fit(pd.DataFrame(numbers(X)), Y, sensitive_features=SEX)
     np.testing.assert_array_equal(model.predict(numbers(X)), without_names.predict(numbers(X)))
 
 
-def test_an_array_of_objects_keeps_its_kinds(unaware):
+def test_an_array_of_objects_keeps_its_kinds(unaware: ConstrainedBayesClassifier) -> None:
     objects = X.to_numpy(dtype=object)
     model = quick(TIGHT).fit(objects, Y, sensitive_features=SEX)
-    assert [own.kind for own in model.rule_.model.schema.features] == ["numeric", "categorical"]
+    assert [own.kind for own in model.rule_.model.schema.features] == ["numeric", "categorical"]  # type: ignore[union-attr]
     np.testing.assert_array_equal(model.predict(objects), unaware.predict(X))
 
 
-def test_the_sensitive_column_may_be_a_feature_too():
+def test_the_sensitive_column_may_be_a_feature_too() -> None:
     with_sex = X.assign(sex=SEX)
     model = quick(TIGHT).fit(with_sex, Y, sensitive_features=with_sex["sex"])
     assert model.predict(with_sex).shape == (len(X),)
 
 
-def test_weights_count():
+def test_weights_count() -> None:
     weight = np.where(SEX == "f", 3.0, 1.0)
     plain = quick(TIGHT).fit(X, Y, sensitive_features=SEX)
     ones = quick(TIGHT).fit(X, Y, sensitive_features=SEX, sample_weight=np.ones(len(X)))
@@ -220,15 +226,15 @@ def test_weights_count():
         quick().fit(X, Y, sample_weight=Y)
 
 
-def test_a_small_group_is_said_to_be_small():
+def test_a_small_group_is_said_to_be_small() -> None:
     few = np.where(np.arange(len(X)) < 6, "x", SEX)
     with pytest.warns(MarginWarning):
         model = quick(TIGHT, confidence=0.9).fit(X, Y, sensitive_features=few)
-    assert model.rule_.constant is not None
+    assert model.rule_.constant is not None  # type: ignore[union-attr]
     assert len(set(model.predict(X))) == 1
 
 
-def test_missing_values_and_unseen_categories():
+def test_missing_values_and_unseen_categories() -> None:
     holes = X.copy()
     holes.loc[::7, "skill"] = np.nan
     holes.loc[::5, "area"] = None
@@ -238,7 +244,7 @@ def test_missing_values_and_unseen_categories():
     np.testing.assert_allclose(model.predict_proba(strange), model.predict_proba(strange.assign(area=None)))
 
 
-def test_without_sensitive_features_there_is_one_group():
+def test_without_sensitive_features_there_is_one_group() -> None:
     model = quick().fit(X, Y)
     assert model.groups_ == ("everybody",)
     assert model.score(NEW_X, NEW_Y) > 0.7
@@ -252,20 +258,20 @@ def test_without_sensitive_features_there_is_one_group():
         quick(aware=True).fit(X, Y)
 
 
-def test_a_pipeline_as_estimator():
+def test_a_pipeline_as_estimator() -> None:
     pipeline = make_pipeline(StandardScaler(), make_pipeline(StandardScaler(), LogisticRegression()))
     model = quick(TIGHT, estimator=pipeline).fit(X, Y, sensitive_features=SEX)
     assert model.score(NEW_X, NEW_Y) > 0.6
 
 
 @pytest.mark.parametrize("classifier", [LogisticRegression(), LinearSVC()])
-def test_a_fitted_model_is_post_processed(classifier):
+def test_a_fitted_model_is_post_processed(classifier: Any) -> None:
     fitted = classifier.fit(numbers(NEW_X), NEW_Y)
     before = gap(fitted.predict(numbers(X)), SEX)
     model = quick(TIGHT, aware=True, prefit=fitted).fit(numbers(X), Y, sensitive_features=SEX)
     decided = model.predict(numbers(X), sensitive_features=SEX)
     assert gap(decided, SEX) < 0.1 < before
-    assert len(model.rule_.model.schema.features) == 1
+    assert len(model.rule_.model.schema.features) == 1  # type: ignore[union-attr]
     with pytest.raises(InputError, match="FrozenEstimator"):
         clone(model).fit(numbers(X), Y, sensitive_features=SEX)
     frozen = clone(model.set_params(prefit=FrozenEstimator(fitted)))
@@ -273,7 +279,7 @@ def test_a_fitted_model_is_post_processed(classifier):
     np.testing.assert_array_equal(again, decided)
 
 
-def test_scores_alone_are_enough():
+def test_scores_alone_are_enough() -> None:
     scores = LogisticRegression().fit(numbers(NEW_X), NEW_Y).decision_function(numbers(X))
     model = quick(TIGHT, prefit="scores").fit(scores, Y, sensitive_features=SEX)
     np.testing.assert_array_equal(model.predict(scores), model.predict(pd.Series(scores)))
@@ -303,12 +309,14 @@ def test_scores_alone_are_enough():
         ({"requirements": "be fair"}, "be fair"),
     ],
 )
-def test_choices_that_cannot_be_used(options, words):
+def test_choices_that_cannot_be_used(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         quick(**options).fit(X, Y, sensitive_features=SEX)
 
 
-def test_what_is_wrong_with_the_rows_is_said(unaware, aware):
+def test_what_is_wrong_with_the_rows_is_said(
+    unaware: ConstrainedBayesClassifier, aware: ConstrainedBayesClassifier
+) -> None:
     with pytest.raises(NotFittedError):
         quick().predict(X)
     with pytest.raises(InputError, match="pass sensitive_features"):

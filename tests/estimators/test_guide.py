@@ -11,7 +11,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "sklearn.md"
 TEXT = GUIDE.read_text(encoding="utf-8")
 
 
-def test_the_programs_run(capsys):
+def test_the_programs_run(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {}
     programs = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", TEXT, re.DOTALL)
     assert len(programs) > 5
@@ -23,5 +23,5 @@ def test_the_programs_run(capsys):
 
 
 @pytest.mark.parametrize("link", re.findall(r"\]\(([^)#]+)\)", TEXT))
-def test_links_lead_somewhere(link):
+def test_links_lead_somewhere(link: str) -> None:
     assert (GUIDE.parent / link).exists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,12 +23,12 @@ TOLERANCES = [{"DP": 0.3}, {"DP": 0.02}]
 
 
 @pytest.fixture
-def routing():
+def routing() -> Iterator[None]:
     with config_context(enable_metadata_routing=True):
         yield
 
 
-def test_clone_and_parameters():
+def test_clone_and_parameters() -> None:
     model = quick({"DP": 0.1}, aware=True, cells=8)
     again = clone(model)
     assert again.get_params() == model.get_params() | {
@@ -37,7 +39,7 @@ def test_clone_and_parameters():
     assert again.set_params(estimator__C=0.5).estimator.C == 0.5
 
 
-def test_in_a_pipeline_without_routing():
+def test_in_a_pipeline_without_routing() -> None:
     steps = make_pipeline(
         make_column_transformer((StandardScaler(), ["skill"]), (OneHotEncoder(sparse_output=False), ["area"])),
         quick({"DP": 0.05}),
@@ -47,13 +49,13 @@ def test_in_a_pipeline_without_routing():
     assert steps[:-1].get_feature_names_out().shape == (4,)
 
 
-def test_in_a_grid_search_without_routing():
+def test_in_a_grid_search_without_routing() -> None:
     search = GridSearchCV(quick(), {"tolerances": TOLERANCES}, cv=2).fit(numbers(X), Y, sensitive_features=SEX)
     assert search.best_params_ == {"tolerances": {"DP": 0.3}}
 
 
 @pytest.mark.usefixtures("routing")
-def test_an_aware_classifier_in_a_pipeline():
+def test_an_aware_classifier_in_a_pipeline() -> None:
     model = quick({"DP": 0.05}, aware=True).set_fit_request(sensitive_features=True)
     model.set_predict_request(sensitive_features=True).set_score_request(sensitive_features=True)
     model.set_predict_proba_request(sensitive_features=True)
@@ -65,7 +67,7 @@ def test_an_aware_classifier_in_a_pipeline():
 
 
 @pytest.mark.usefixtures("routing")
-def test_an_aware_classifier_in_a_grid_search():
+def test_an_aware_classifier_in_a_grid_search() -> None:
     model = quick(aware=True).set_fit_request(sensitive_features=True, sample_weight=True)
     model.set_score_request(sensitive_features=True, sample_weight=False)
     search = GridSearchCV(model, {"tolerances": TOLERANCES}, cv=2)
@@ -75,7 +77,7 @@ def test_an_aware_classifier_in_a_grid_search():
 
 
 @pytest.mark.usefixtures("routing")
-def test_other_scorers_judge_an_unaware_classifier():
+def test_other_scorers_judge_an_unaware_classifier() -> None:
     model = quick({"DP": 0.05}).set_fit_request(sensitive_features=True)
     found = cross_validate(
         model, X, Y, cv=2, scoring=["balanced_accuracy", "roc_auc"], params={"sensitive_features": SEX}
@@ -85,7 +87,7 @@ def test_other_scorers_judge_an_unaware_classifier():
 
 
 @pytest.mark.usefixtures("routing")
-def test_a_map_before_a_classifier():
+def test_a_map_before_a_classifier() -> None:
     # scikit-learn wants the same requests of fit and transform; the map does not look at the group all the same.
     hide = Decorrelator({"DP": 0.1}, cells=16).set_fit_request(sensitive_features=True)
     hide.set_transform_request(sensitive_features=True)
@@ -101,7 +103,7 @@ def test_a_map_before_a_classifier():
 
 
 @pytest.mark.usefixtures("routing")
-def test_an_aware_map_before_a_classifier():
+def test_an_aware_map_before_a_classifier() -> None:
     hide = Decorrelator({"DP": 0.1}, cells=16, aware=True).set_fit_request(sensitive_features=True)
     hide.set_transform_request(sensitive_features=True)
     steps = Pipeline(

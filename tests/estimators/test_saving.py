@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,11 +37,11 @@ X, Y, SEX = applicants(300)
 TIGHT = {"DP": 0.1}
 
 
-class Ours(LogisticRegression):
+class Ours(LogisticRegression):  # type: ignore[misc]
     """A classifier of a user's own."""
 
 
-def round_trip(estimator, tmp_path, **options):
+def round_trip(estimator: Any, tmp_path: Path, **options: Any) -> Any:
     path = tmp_path / "model.skops"
     save_estimator(estimator, path)
     return load_estimator(path, **options)
@@ -57,7 +58,7 @@ def round_trip(estimator, tmp_path, **options):
         ({}, {"requirements": ["selection rate <= 0.4", "selection rate ratio >= 0.5"], "objective": "costs 1:2"}),
     ],
 )
-def test_classifiers(tolerances, options, tmp_path):
+def test_classifiers(tolerances: dict[str, float], options: dict[str, Any], tmp_path: Path) -> None:
     model = quick(tolerances, **options).fit(X, Y, sensitive_features=SEX)
     again = round_trip(model, tmp_path)
     for method in ("predict", "predict_proba"):
@@ -70,8 +71,8 @@ def test_classifiers(tolerances, options, tmp_path):
         np.testing.assert_array_equal(again.distribution_.mass, model.distribution_.mass)
 
 
-def test_boosting_with_categories(tmp_path, monkeypatch):
-    def few_trees(schema, encoding):
+def test_boosting_with_categories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def few_trees(schema: Any, encoding: Any) -> tuple[Learner, ...]:
         view = CodesView(schema)
         return (
             Learner("boosting", view, lambda given, seed: HistGradientBoostingClassifier(
@@ -85,7 +86,7 @@ def test_boosting_with_categories(tmp_path, monkeypatch):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
-def test_post_processors_and_pipelines(tmp_path):
+def test_post_processors_and_pipelines(tmp_path: Path) -> None:
     fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(numbers(X), Y)
     model = quick(TIGHT, prefit=fitted).fit(numbers(X), Y, sensitive_features=SEX)
     again = round_trip(model, tmp_path)
@@ -96,7 +97,7 @@ def test_post_processors_and_pipelines(tmp_path):
 
 
 @pytest.mark.parametrize("options", [{}, {"aware": True}, {"partition": "outcome", "estimator": LogisticRegression()}])
-def test_maps(options, tmp_path):
+def test_maps(options: dict[str, Any], tmp_path: Path) -> None:
     model = Decorrelator(TIGHT, cells=8, **options).fit(X, Y, sensitive_features=SEX)
     again = round_trip(model, tmp_path)
     expected = model.transform(X, sensitive_features=SEX)
@@ -104,13 +105,13 @@ def test_maps(options, tmp_path):
     assert again.plan_.summary() == model.plan_.summary()
 
 
-def test_bare_rules(tmp_path):
+def test_bare_rules(tmp_path: Path) -> None:
     data = fairlimits.Dataset.from_frame(X.assign(sex=SEX, hired=Y), label="hired", sensitive="sex")
     rule = solve_pointwise(estimate_outcome(data, estimator=LogisticRegression()), TIGHT)
     np.testing.assert_array_equal(round_trip(rule, tmp_path).scores(data), rule.scores(data))
 
 
-def test_rows_are_not_written(tmp_path):
+def test_rows_are_not_written(tmp_path: Path) -> None:
     marked = X.assign(skill=X["skill"].where(X.index != 7, 2.718281828459))
     model = quick(TIGHT).fit(marked, Y, sensitive_features=SEX)
     again = round_trip(model, tmp_path)
@@ -124,7 +125,7 @@ def test_rows_are_not_written(tmp_path):
             getattr(round_trip(model, tmp_path), lost)
 
 
-def test_in_a_fresh_process(tmp_path):
+def test_in_a_fresh_process(tmp_path: Path) -> None:
     model = quick(TIGHT).fit(X, Y, sensitive_features=SEX)
     save_estimator(model, tmp_path / "model.skops")
     X.to_csv(tmp_path / "rows.csv", index=False)
@@ -145,7 +146,7 @@ def test_in_a_fresh_process(tmp_path):
     assert run.stdout.strip() == "".join(map(str, model.predict(X)))
 
 
-def test_untrusted_types_are_refused_and_named(tmp_path):
+def test_untrusted_types_are_refused_and_named(tmp_path: Path) -> None:
     model = quick(TIGHT, estimator=Ours()).fit(X, Y, sensitive_features=SEX)
     name = f"{Ours.__module__}.Ours"
     with pytest.raises(FileError, match=f"not trusted: {name}"):
@@ -156,14 +157,14 @@ def test_untrusted_types_are_refused_and_named(tmp_path):
         load_estimator(tmp_path / "model.skops", trusted=name)
 
 
-def test_what_would_run_a_program_is_refused(tmp_path):
+def test_what_would_run_a_program_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "evil.skops"
     skops.io.dump(quick(prefit=make_pipeline(FunctionTransformer(os.getcwd), LogisticRegression())), path)
     with pytest.raises(FileError, match=r"not trusted: .*getcwd"):
         load_estimator(path)
 
 
-def test_files_that_are_not_ours(tmp_path):
+def test_files_that_are_not_ours(tmp_path: Path) -> None:
     path = tmp_path / "model.skops"
     with pytest.raises(FileError, match="no file"):
         load_estimator(path)
@@ -180,7 +181,7 @@ def test_files_that_are_not_ours(tmp_path):
         load_estimator(tmp_path)
 
 
-def test_what_cannot_be_saved_is_said_and_leaves_nothing(tmp_path):
+def test_what_cannot_be_saved_is_said_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="A dict is no estimator"):
         save_estimator({}, tmp_path / "model.skops")
     with pytest.raises(FileError, match="does not exist"):
@@ -188,6 +189,6 @@ def test_what_cannot_be_saved_is_said_and_leaves_nothing(tmp_path):
     save_estimator(quick(), tmp_path / "model.skops")
     before = (tmp_path / "model.skops").read_bytes()
     with pytest.raises(InputError, match="cannot be saved"):
-        save_estimator(quick(prefit=make_pipeline(FunctionTransformer(x for x in ()))), tmp_path / "model.skops")
+        save_estimator(quick(prefit=make_pipeline(FunctionTransformer(x for x in range(0)))), tmp_path / "model.skops")
     assert (tmp_path / "model.skops").read_bytes() == before
     assert [own.name for own in tmp_path.iterdir()] == ["model.skops"]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hostile_names import BOLD, HOSTILE, LABEL
 
 import fairlimits as fl
+from explorer.hostile_names import BOLD, HOSTILE, LABEL
 from fairlimits.explorer import Subject, make_app
 
 
 @pytest.fixture(scope="session")
-def people():
+def people() -> fl.Dataset:
     rng = np.random.default_rng(0)
     n = 800
     sex = rng.integers(0, 2, n)
@@ -26,23 +28,23 @@ def people():
 
 
 @pytest.fixture(scope="session")
-def dist(people):
+def dist(people: fl.Dataset) -> fl.CellDistribution:
     return fl.discretize(people, 24, generator=None, random_state=0)
 
 
 @pytest.fixture(scope="session")
-def subject(people, dist):
+def subject(people: fl.Dataset, dist: fl.CellDistribution) -> Subject:
     return Subject(HOSTILE, dist, people)
 
 
 @pytest.fixture(scope="session")
-def app(subject):
+def app(subject: Subject) -> Any:
     pytest.importorskip("dash", reason="the extra app is not installed")
     return make_app(subject)
 
 
 @pytest.fixture(scope="session")
-def address(app):
+def address(app: Any) -> Iterator[str]:
     from werkzeug.serving import make_server
 
     server = make_server("127.0.0.1", 0, app.server, threaded=True)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from hostile_names import HOSTILE
 
 import fairlimits as fl
+from explorer.hostile_names import HOSTILE
+from fairlimits.explorer import Subject
 
 playwright_api = pytest.importorskip(
     "playwright.sync_api", reason="no browser test: playwright is not installed (pip install playwright)"
@@ -24,7 +28,7 @@ POSITION_IS = """at => {
 
 
 @pytest.fixture(scope="module")
-def context():
+def context() -> Iterator[Any]:
     """A browser window; its tabs share nothing but what the browser keeps of the page's files."""
     found = next((path for path in map(shutil.which, NAMES) if path), None)
     with playwright_api.sync_playwright() as playwright:
@@ -45,9 +49,11 @@ def context():
 class Page:
     """A tab with the explorer in it, and everything that it complained about or asked the network for."""
 
-    def __init__(self, context, address):
+    def __init__(self, context: Any, address: str) -> None:
         self.tab = context.new_page()
-        self.complaints, self.hosts, self.questions = [], set(), 0
+        self.complaints: list[str] = []
+        self.hosts: set[str | None] = set()
+        self.questions = 0
         self.tab.on("console", lambda message: self.complaints.append(message.text))
         self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.tab.on("request", self._note)
@@ -55,31 +61,31 @@ class Page:
         self.tab.wait_for_selector("#accuracy")
         self.tab.wait_for_selector("#plot .main-svg")
 
-    def _note(self, request):
+    def _note(self, request: Any) -> None:
         self.hosts.add(urlsplit(request.url).hostname)
         self.questions += "..answer.data" in (request.post_data or "")
 
-    def text(self, selector):
-        return self.tab.locator(selector).inner_text()
+    def text(self, selector: str) -> str:
+        return str(self.tab.locator(selector).inner_text())
 
-    def thumb(self, name="DP"):
+    def thumb(self, name: str = "DP") -> Any:
         return self.tab.locator(f"#tolerance-{name} [role=slider]")
 
-    def tolerance(self, name="DP"):
+    def tolerance(self, name: str = "DP") -> float:
         return float(self.thumb(name).get_attribute("aria-valuenow"))
 
-    def press(self, key):
+    def press(self, key: str) -> None:
         self.thumb().press(key)
 
-    def expect(self, selector, words):
+    def expect(self, selector: str, words: str) -> None:
         playwright_api.expect(self.tab.locator(selector)).to_contain_text(words)
 
-    def drop(self, name, content):
+    def drop(self, name: str, content: bytes) -> None:
         self.tab.set_input_files("#upload input", {"name": name, "mimeType": "text/csv", "buffer": content})
 
 
 @pytest.fixture
-def page(context, address):
+def page(context: Any, address: str) -> Iterator[Page]:
     opened = Page(context, address)
     yield opened
     opened.tab.close()
@@ -88,11 +94,11 @@ def page(context, address):
     assert opened.hosts <= {"127.0.0.1", None}
 
 
-def shown(dist, tolerances, aware=False):
+def shown(dist: fl.CellDistribution, tolerances: dict[str, float], aware: bool = False) -> str:
     return f"{fl.solve(dist, tolerances, aware=aware).accuracy:.4f}"
 
 
-def test_the_page_loads_and_hostile_names_are_text(page):
+def test_the_page_loads_and_hostile_names_are_text(page: Page) -> None:
     assert page.text("h1") == HOSTILE
     assert HOSTILE in page.text("#facts")
     assert page.tab.evaluate("window.harmed") is None
@@ -100,7 +106,7 @@ def test_the_page_loads_and_hostile_names_are_text(page):
     assert page.tab.title() == "fairlimits explorer"
 
 
-def test_the_number_follows_the_slider_while_it_is_dragged(page, dist):
+def test_the_number_follows_the_slider_while_it_is_dragged(page: Page, dist: fl.CellDistribution) -> None:
     box = page.thumb().bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     mouse = page.tab.mouse
@@ -120,7 +126,9 @@ def test_the_number_follows_the_slider_while_it_is_dragged(page, dist):
     assert len(set(seen)) == 4
 
 
-def test_a_slider_that_is_faster_than_the_answers_is_caught_up_with(page, subject, dist):
+def test_a_slider_that_is_faster_than_the_answers_is_caught_up_with(
+    page: Page, subject: Subject, dist: fl.CellDistribution
+) -> None:
     asked = page.questions
     with subject.lock:
         page.press("Home")
@@ -133,7 +141,7 @@ def test_a_slider_that_is_faster_than_the_answers_is_caught_up_with(page, subjec
     assert page.questions - asked <= 4
 
 
-def test_seeing_the_group_is_never_worse(page, dist):
+def test_seeing_the_group_is_never_worse(page: Page, dist: fl.CellDistribution) -> None:
     page.press("Home")
     for _ in range(3):
         at = page.tolerance()
@@ -147,7 +155,7 @@ def test_seeing_the_group_is_never_worse(page, dist):
         page.press("PageUp")
 
 
-def test_notions_individual_fairness_and_independence(page, dist):
+def test_notions_individual_fairness_and_independence(page: Page, dist: fl.CellDistribution) -> None:
     page.tab.get_by_label("equalized odds").check()
     page.expect("#accuracy", shown(dist, {"DP": 0.05, "EOd": 0.05}))
     page.tab.get_by_label("individual fairness").check()
@@ -158,7 +166,9 @@ def test_notions_individual_fairness_and_independence(page, dist):
     page.expect("#decorrelation-table", "the rule adapts")
 
 
-def test_a_wrong_file_is_answered_and_the_page_lives_on(page, people, dist, tmp_path):
+def test_a_wrong_file_is_answered_and_the_page_lives_on(
+    page: Page, people: fl.Dataset, dist: fl.CellDistribution, tmp_path: Path
+) -> None:
     page.drop("wrong.csv", b"yes\nno\n")
     page.expect("#upload-message", "1 predictions and the data has 800 rows")
     large = tmp_path / "large.csv"
@@ -174,7 +184,9 @@ def test_a_wrong_file_is_answered_and_the_page_lives_on(page, people, dist, tmp_
     page.expect("#plot .legend", "model")
 
 
-def test_a_second_tab_does_not_disturb_the_first(page, context, address, dist):
+def test_a_second_tab_does_not_disturb_the_first(
+    page: Page, context: Any, address: str, dist: fl.CellDistribution
+) -> None:
     page.tab.click("#pin")
     page.expect("#point-table", "DP ≤ 0.05, group hidden")
     before = page.text("#accuracy")
@@ -191,7 +203,7 @@ def test_a_second_tab_does_not_disturb_the_first(page, context, address, dist):
     page.expect("#table", "None yet")
 
 
-def test_downloads(page, dist, tmp_path):
+def test_downloads(page: Page, dist: fl.CellDistribution, tmp_path: Path) -> None:
     for button, name in (("#get-rule", "rule.npz"), ("#get-plot", "frontier.svg"), ("#get-json", "figures.json")):
         with page.tab.expect_download() as started:
             page.tab.click(button)
@@ -201,7 +213,7 @@ def test_downloads(page, dist, tmp_path):
     assert fl.Rule.load(tmp_path / "rule.npz").accuracy == fl.solve(dist, {"DP": 0.05}).accuracy
 
 
-def test_a_narrow_screen_needs_no_sideways_scrolling(page):
+def test_a_narrow_screen_needs_no_sideways_scrolling(page: Page) -> None:
     page.tab.set_viewport_size({"width": 400, "height": 800})
     page.tab.click("#pin")
     page.expect("#point-table", "DP")

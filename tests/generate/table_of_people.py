@@ -8,7 +8,7 @@ import pyarrow as pa
 import fairlimits as fl
 
 
-def people(n=3000, seed=0, weighted=False, towns=90, missing=True):
+def people(n: int = 3000, seed: int = 0, weighted: bool = False, towns: int = 90, missing: bool = True) -> fl.Dataset:
     """Numbers with gaps, categories with gaps, many towns, three groups and, if wanted, weights."""
     rng = np.random.default_rng(seed)
     group = rng.choice(3, n, p=[0.5, 0.4, 0.1])
@@ -37,7 +37,7 @@ def people(n=3000, seed=0, weighted=False, towns=90, missing=True):
     )
 
 
-def same(first, second):
+def same(first: fl.Dataset, second: fl.Dataset) -> bool:
     """Whether two data sets hold the same rows in the same order."""
     return (
         np.array_equal(first.group, second.group)

@@ -3,45 +3,50 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from numpy.typing import NDArray
 from table_of_people import people, same
 
 import fairlimits as fl
+from fairlimits.arrays import Floats
 from fairlimits.errors import DataError, FileError, InputError
 from fairlimits.generate import CartGenerator
 from fairlimits.generate._trees import LeafTree, grow
 from fairlimits.storage import read_archive, write_archive
 
 
-def joint(dataset):
+def joint(dataset: fl.Dataset) -> NDArray[Any]:
     return np.bincount(dataset.group * 2 + dataset.label, dataset.weight, 2 * len(dataset.groups))
 
 
-def shares(codes, size, weight=None):
+def shares(codes: Any, size: int, weight: Floats | None = None) -> Floats:
     counts = np.bincount(codes, weight, size)
-    return counts / counts.sum()
+    return np.asarray(counts / counts.sum())
 
 
 @pytest.fixture(scope="module")
-def data():
+def data() -> fl.Dataset:
     return people()
 
 
 @pytest.fixture(scope="module")
-def fitted(data):
+def fitted(data: fl.Dataset) -> CartGenerator:
     return CartGenerator().fit(data)
 
 
 @pytest.fixture(scope="module")
-def rows(fitted):
+def rows(fitted: CartGenerator) -> fl.Dataset:
     return fitted.sample(60_000, 3)
 
 
-def test_rows_are_in_the_schema_of_the_data(data, rows):
+def test_rows_are_in_the_schema_of_the_data(data: fl.Dataset, rows: fl.Dataset) -> None:
     assert rows.schema == data.schema
     assert rows.n_rows == 60_000
     assert rows.weight is None
@@ -50,7 +55,7 @@ def test_rows_are_in_the_schema_of_the_data(data, rows):
     assert same(fl.Dataset.read_like(data.schema, rows.to_table()), rows)
 
 
-def test_marginals_and_their_dependence_on_group_and_label_are_kept(data, rows):
+def test_marginals_and_their_dependence_on_group_and_label_are_kept(data: fl.Dataset, rows: fl.Dataset) -> None:
     np.testing.assert_allclose(joint(rows) / rows.n_rows, joint(data) / data.n_rows, atol=0.01)
     for name, size in (("job", 5), ("town", 90)):
         distance = np.abs(shares(rows.columns[name], size) - shares(data.columns[name], size)).sum() / 2
@@ -66,8 +71,8 @@ def test_marginals_and_their_dependence_on_group_and_label_are_kept(data, rows):
     assert gaps[1] == pytest.approx(gaps[0], abs=0.01)
 
 
-def test_dependence_between_features_is_kept(data, rows):
-    def correlation(dataset):
+def test_dependence_between_features_is_kept(data: fl.Dataset, rows: fl.Dataset) -> None:
+    def correlation(dataset: fl.Dataset) -> Any:
         age, pay = dataset.columns["age"], np.log(dataset.columns["pay"])
         there = ~np.isnan(age)
         return np.corrcoef(age[there], pay[there])[0, 1]
@@ -77,7 +82,7 @@ def test_dependence_between_features_is_kept(data, rows):
     assert np.nanmin(rows.columns["age"][rows.columns["job"] == retired]) > 55
 
 
-def test_seed_decides_and_chunks_do_not_show(data, fitted):
+def test_seed_decides_and_chunks_do_not_show(data: fl.Dataset, fitted: CartGenerator) -> None:
     assert same(fitted.sample(40_000, 5), CartGenerator().fit(data).sample(40_000, 5))
     assert not same(fitted.sample(100, 5), fitted.sample(100, 6))
     first, second = fitted.sample(70_000, 5), fitted.sample(66_000, 5)
@@ -85,22 +90,24 @@ def test_seed_decides_and_chunks_do_not_show(data, fitted):
     assert same(first.take(np.arange(30_000)), second.take(np.arange(30_000)))
 
 
-def test_leaves_hold_at_least_the_wanted_rows(data):
+def test_leaves_hold_at_least_the_wanted_rows(data: fl.Dataset) -> None:
     for least in (5, 40):
         model = CartGenerator(min_leaf=least).fit(data)._model
+        assert model is not None
         for column in model.columns:
             sizes = np.diff(column.tree.start)
             assert sizes[sizes > 0].min() >= least
             assert sizes.sum() == data.n_rows
 
 
-def test_weights_are_learned_and_rows_of_weight_zero_are_not(tmp_path):
+def test_weights_are_learned_and_rows_of_weight_zero_are_not(tmp_path: Path) -> None:
     data = people(weighted=True)
     fitted = CartGenerator().fit(data)
     rows = fitted.sample(40_000)
     np.testing.assert_allclose(joint(rows) / rows.n_rows, joint(data) / joint(data).sum(), atol=0.01)
     age, real = rows.columns["age"], data.columns["age"]
     there = ~np.isnan(real)
+    assert data.weight is not None
     assert np.nanmean(age) == pytest.approx(np.average(real[there], weights=data.weight[there]), abs=0.5)
     kept = data.columns["pay"][data.weight > 0]
     assert np.isin(rows.columns["pay"], kept).all()
@@ -108,14 +115,14 @@ def test_weights_are_learned_and_rows_of_weight_zero_are_not(tmp_path):
     assert same(CartGenerator.load(tmp_path / "w.npz").sample(1000, 2), fitted.sample(1000, 2))
 
 
-def test_equal_weights_are_no_weights(data):
+def test_equal_weights_are_no_weights(data: fl.Dataset) -> None:
     doubled = fl.Dataset(data.schema, data.columns, data.group, data.label, np.full(data.n_rows, 2.0))
     rows, same_law = CartGenerator().fit(doubled).sample(20_000), CartGenerator().fit(data).sample(20_000)
     np.testing.assert_allclose(joint(rows), joint(same_law), atol=0)
     assert np.nanmean(rows.columns["age"]) == pytest.approx(np.nanmean(same_law.columns["age"]), abs=0.3)
 
 
-def test_smoothed_numbers_lie_between_and_stay_whole(data):
+def test_smoothed_numbers_lie_between_and_stay_whole(data: fl.Dataset) -> None:
     rows = CartGenerator(smooth=True).fit(data).sample(20_000)
     pay, age = rows.columns["pay"], rows.columns["age"]
     assert np.isin(pay, data.columns["pay"]).mean() < 0.1
@@ -127,7 +134,7 @@ def test_smoothed_numbers_lie_between_and_stay_whole(data):
 
 
 @pytest.mark.parametrize("rows", [2, 25])
-def test_tables_smaller_than_a_leaf_are_drawn_column_by_column(rows):
+def test_tables_smaller_than_a_leaf_are_drawn_column_by_column(rows: int) -> None:
     table = pa.table({"a": ["x", "y"] * rows, "n": [1.5, None] * rows, "k": ["same"] * 2 * rows, "y": [0, 1] * rows})
     data = fl.Dataset.from_frame(table, label="y", sensitive="a")
     drawn = CartGenerator().fit(data).sample(500)
@@ -136,14 +143,14 @@ def test_tables_smaller_than_a_leaf_are_drawn_column_by_column(rows):
 
 
 @pytest.mark.parametrize("rows", [30, 45])
-def test_small_tables_of_distinct_numbers_are_learned_without_a_warning(rows):
+def test_small_tables_of_distinct_numbers_are_learned_without_a_warning(rows: int) -> None:
     table = pa.table({"a": ["x", "y", "x"] * rows, "n": np.arange(3.0 * rows), "y": [0, 1, 1] * rows})
     data = fl.Dataset.from_frame(table, label="y", sensitive="a").take(np.arange(rows))
     drawn = CartGenerator(5).fit(data).sample(200)
     assert np.isin(drawn.columns["n"], data.columns["n"]).all()
 
 
-def test_unseen_categories_stay_unseen():
+def test_unseen_categories_stay_unseen() -> None:
     data = people(500)
     columns = dict(data.columns)
     columns["town"] = np.where(np.arange(500) < 100, -1, columns["town"])
@@ -151,27 +158,28 @@ def test_unseen_categories_stay_unseen():
     assert (drawn.columns["town"] == -1).mean() == pytest.approx(0.2, abs=0.04)
 
 
-def test_saved_and_loaded_generators_draw_the_same(fitted, tmp_path):
+def test_saved_and_loaded_generators_draw_the_same(fitted: CartGenerator, tmp_path: Path) -> None:
     fitted.save(tmp_path / "g.npz")
     again = CartGenerator.load(tmp_path / "g.npz")
     assert again == fitted
     assert same(again.sample(5000, 9), fitted.sample(5000, 9))
 
 
-def test_saved_file_does_not_keep_the_order_of_rows(data, fitted, tmp_path):
+def test_saved_file_does_not_keep_the_order_of_rows(data: fl.Dataset, fitted: CartGenerator, tmp_path: Path) -> None:
     fitted.save(tmp_path / "g.npz")
+    assert fitted._model is not None
     for column in fitted._model.columns:
         start = column.tree.start
         for first, last in pairwise(start):
             assert (np.diff(column.tree.donors[first:last]) >= 0).all()
 
 
-def changed(arrays, key, change):
+def changed(arrays: dict[str, Any], key: str, change: Any) -> dict[str, Any]:
     return arrays | {key: change(arrays[key].copy())}
 
 
-def put(index, value):
-    def change(array):
+def put(index: int, value: int) -> Callable[[Any], Any]:
+    def change(array: Any) -> Any:
         array[index] = value
         return array
 
@@ -192,7 +200,7 @@ def put(index, value):
         ("3/threshold", put(-1, 0)),
     ],
 )
-def test_damaged_files_are_refused(fitted, tmp_path, key, change):
+def test_damaged_files_are_refused(fitted: CartGenerator, tmp_path: Path, key: str, change: Any) -> None:
     fitted.save(tmp_path / "g.npz")
     header, arrays = read_archive(tmp_path / "g.npz", "cart generator")
     write_archive(tmp_path / "bad.npz", "cart generator", header, changed(arrays, key, change))
@@ -200,7 +208,7 @@ def test_damaged_files_are_refused(fitted, tmp_path, key, change):
         CartGenerator.load(tmp_path / "bad.npz")
 
 
-def test_files_of_other_columns_are_refused(fitted, tmp_path):
+def test_files_of_other_columns_are_refused(fitted: CartGenerator, tmp_path: Path) -> None:
     fitted.save(tmp_path / "g.npz")
     header, arrays = read_archive(tmp_path / "g.npz", "cart generator")
     header = json.loads(json.dumps(header))
@@ -210,7 +218,7 @@ def test_files_of_other_columns_are_refused(fitted, tmp_path):
         CartGenerator.load(tmp_path / "bad.npz")
 
 
-def test_bad_settings_and_orders_of_calls_are_refused(data):
+def test_bad_settings_and_orders_of_calls_are_refused(data: fl.Dataset) -> None:
     with pytest.raises(InputError, match="min_leaf"):
         CartGenerator(min_leaf=0)
     with pytest.raises(InputError, match=r"\.fit"):
@@ -219,13 +227,13 @@ def test_bad_settings_and_orders_of_calls_are_refused(data):
         CartGenerator().save("nowhere.npz")
     for size in (0, -1, 1.5, True):
         with pytest.raises(InputError, match="rows to draw"):
-            CartGenerator().fit(data).sample(size)
+            CartGenerator().fit(data).sample(size)  # type: ignore[arg-type]
     nobody = fl.Dataset(data.schema, data.columns, data.group, data.label, np.zeros(data.n_rows))
     with pytest.raises(DataError, match="weight above 0"):
         CartGenerator().fit(nobody)
 
 
-def test_fitting_leaves_the_recipe_alone_and_tells_progress(data):
+def test_fitting_leaves_the_recipe_alone_and_tells_progress(data: fl.Dataset) -> None:
     recipe, told = CartGenerator(), []
     recipe.fit(data, progress=lambda done, words: told.append((done, words)))
     assert recipe._model is None
@@ -233,7 +241,7 @@ def test_fitting_leaves_the_recipe_alone_and_tells_progress(data):
     assert len(told) == len(data.schema.features)
 
 
-def test_walk_through_the_tree_ends_where_scikit_learn_ends():
+def test_walk_through_the_tree_ends_where_scikit_learn_ends() -> None:
     rng = np.random.default_rng(0)
     predictors = rng.integers(0, 9, (800, 4)).astype(np.int32)
     target = (predictors[:, 0] * predictors[:, 1] % 5).astype(np.int32)

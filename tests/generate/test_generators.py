@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,22 +27,22 @@ needs_ctgan = pytest.mark.skipif(
 )
 
 
-def test_every_generator_has_its_name_and_the_protocol():
+def test_every_generator_has_its_name_and_the_protocol() -> None:
     for name in GENERATORS:
         made = make_generator(name)
         assert isinstance(made, Generator)
         assert made.name == name
 
 
-def test_settings_reach_the_generator():
+def test_settings_reach_the_generator() -> None:
     assert make_generator("cart", min_leaf=7) == CartGenerator(min_leaf=7)
     assert make_generator("tvae", epochs=3, batch_size=50) == CtganGenerator("tvae", 3, 50)
-    assert make_generator("ctgan").epochs == PAPER_EPOCHS == 400
+    assert make_generator("ctgan").epochs == PAPER_EPOCHS == 400  # type: ignore[attr-defined]
     own = CartGenerator(9)
     assert make_generator(own) is own
 
 
-def test_unknown_names_are_answered_with_the_known_ones():
+def test_unknown_names_are_answered_with_the_known_ones() -> None:
     with pytest.raises(InputError, match="cart, bootstrap, ctgan, tvae"):
         make_generator("gan")
     with pytest.raises(InputError, match="does not take epochs; it takes min_leaf and smooth"):
@@ -51,18 +52,19 @@ def test_unknown_names_are_answered_with_the_known_ones():
     with pytest.raises(InputError, match="it takes no settings"):
         make_generator("bootstrap", epochs=3)
     with pytest.raises(InputError, match="'cart', 'bootstrap'"):
-        make_generator(3)
+        make_generator(3)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="made already"):
         make_generator(CartGenerator(), min_leaf=3)
 
 
-def test_bootstrap_draws_rows_by_weight():
+def test_bootstrap_draws_rows_by_weight() -> None:
     data = people(400, weighted=True)
     rows = BootstrapGenerator().fit(data).sample(20_000, 1)
     assert rows.weight is None
     assert rows.schema == data.schema
     real = np.average(data.label, weights=data.weight)
     assert rows.label.mean() == pytest.approx(real, abs=0.02)
+    assert data.weight is not None
     assert np.isin(rows.columns["pay"], data.columns["pay"][data.weight > 0]).all()
     assert same(rows, BootstrapGenerator().fit(data).sample(20_000, 1))
     with pytest.raises(InputError, match=r"\.fit"):
@@ -70,8 +72,8 @@ def test_bootstrap_draws_rows_by_weight():
 
 
 @pytest.mark.parametrize("name", ["ctgan", "tvae"])
-def test_missing_extra_names_the_install_line_and_the_licence(name, monkeypatch):
-    def absent(package):
+def test_missing_extra_names_the_install_line_and_the_licence(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(package: str) -> None:
         raise ModuleNotFoundError(package)
 
     monkeypatch.setattr(ctgan, "import_module", absent)
@@ -79,19 +81,19 @@ def test_missing_extra_names_the_install_line_and_the_licence(name, monkeypatch)
         make_generator(name).fit(people(50))
 
 
-def test_neural_settings_are_checked():
+def test_neural_settings_are_checked() -> None:
     for epochs in (0, 1.5, True, "3"):
         with pytest.raises(InputError, match="epochs"):
-            CtganGenerator(epochs=epochs)
+            CtganGenerator(epochs=epochs)  # type: ignore[arg-type]
     for size in (64, 0, 100.0):
         with pytest.raises(InputError, match="multiple of 10"):
-            CtganGenerator(batch_size=size)
+            CtganGenerator(batch_size=size)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="network"):
-        CtganGenerator("gan")
+        CtganGenerator("gan")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_layout_gives_back_what_it_was_given(weighted):
+def test_layout_gives_back_what_it_was_given(weighted: bool) -> None:
     data = people(300, weighted=weighted)
     layout = ctgan._Layout.of(data)
     matrix = layout.matrix(data)
@@ -102,7 +104,7 @@ def test_layout_gives_back_what_it_was_given(weighted):
     assert same(layout.dataset(matrix), data)
 
 
-def test_neural_generators_refuse_to_be_saved(tmp_path):
+def test_neural_generators_refuse_to_be_saved(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="pickle"):
         CtganGenerator().save(tmp_path / "g")
     with pytest.raises(InputError, match=r"\.fit"):
@@ -112,7 +114,7 @@ def test_neural_generators_refuse_to_be_saved(tmp_path):
 @needs_ctgan
 @pytest.mark.filterwarnings("default")  # the packages behind it warn of things of their own
 @pytest.mark.parametrize("name", ["ctgan", "tvae"])
-def test_neural_generators_for_real(name):
+def test_neural_generators_for_real(name: str) -> None:
     data = people(400, towns=5, weighted=True)
     told = []
     fitted = make_generator(name, epochs=2, batch_size=100).fit(data, 0, lambda done, words: told.append((done, words)))

@@ -75,7 +75,7 @@ def test_neither_jobs_nor_labels_of_new_rows_matter() -> None:
     assert first.model.predict(strange).sum(axis=(1, 2)) == pytest.approx(1)
 
 
-class CountingLogistic(LogisticRegression):
+class CountingLogistic(LogisticRegression):  # type: ignore[misc]
     """Notes how many rows it is asked to predict at a time."""
 
     asked: ClassVar[list[int]] = []

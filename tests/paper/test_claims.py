@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,11 +13,11 @@ from fairlimits.neighbours import cell_distances
 from fairlimits.paper import figure4, frontier_claims, printed, table1, table2, table3
 from fairlimits.paper.frontiers import PANELS, Curves
 from fairlimits.paper.likeness import distances_of, neighbour_differences, with_distances
-from fairlimits.paper.section import mean_and_deviation, notions, number, signed, tolerances_of
+from fairlimits.paper.section import Claim, mean_and_deviation, notions, number, signed, tolerances_of
 from fairlimits.paper.settings import Settings
 
 
-def curves(price) -> Curves:
+def curves(price: Callable[[str, bool], float]) -> Curves:
     """Curves that lose price(pairing, aware) at relaxation 0 and nothing from 0.3 on."""
     grid = np.linspace(0, 0.3, 7)
     own = [
@@ -30,21 +33,21 @@ def curves(price) -> Curves:
     return Curves({"grid": grid.tolist(), "best": {"aware": 0.9, "unaware": 0.89}, "curves": own})
 
 
-def tense(notion):
+def tense(notion: str) -> Callable[[str, bool], float]:
     return lambda pairing, aware: (0.1 if notion in pairing else 0.02) * (1 + ("Ind" in pairing) * (2 - aware))
 
 
-def verdicts(claims):
+def verdicts(claims: Sequence[Claim]) -> dict[str, bool]:
     return {claim.text: claim.holds for claim in claims}
 
 
-def test_tension_is_where_the_curves_have_it():
+def test_tension_is_where_the_curves_have_it() -> None:
     claims = verdicts(frontier_claims.figure5({"adult": curves(tense("EA")), "dutch": curves(tense("EA"))}))
     assert [holds for text, holds in claims.items() if text.startswith("Adult")] == [True]
     assert [holds for text, holds in claims.items() if text.startswith("Dutch")] == [False]
 
 
-def test_claims_of_the_figures_turn_with_the_curves():
+def test_claims_of_the_figures_turn_with_the_curves() -> None:
     own = {"adult": curves(tense("EA")), "law": curves(tense("EA"))}
     claims = frontier_claims.figure2(own)
     found = verdicts(claims)
@@ -61,8 +64,8 @@ def test_claims_of_the_figures_turn_with_the_curves():
     assert not any(claim.holds for claim in frontier_claims.figure6(half))
 
 
-def test_fidelity_claims_turn_with_the_figures():
-    def result(correlation, distance):
+def test_fidelity_claims_turn_with_the_figures() -> None:
+    def result(correlation: float, distance: float) -> dict[str, Any]:
         shape = np.ones((2, 2))
         return {
             "cells": 48,
@@ -80,8 +83,8 @@ def test_fidelity_claims_turn_with_the_figures():
     assert good.tables[0].rows[0][0] == "a = Female, Y = 0"
 
 
-def test_table_2_explains_itself_by_the_objective():
-    def result(left):
+def test_table_2_explains_itself_by_the_objective() -> None:
+    def result(left: Any) -> dict[str, Any]:
         rows = [
             {
                 "pairing": pairing,
@@ -112,8 +115,8 @@ def test_table_2_explains_itself_by_the_objective():
     assert full.records[1]["ours"] == pytest.approx(0.05)
 
 
-def test_a_plateau_is_one_only_if_gains_shrink():
-    def result(step):
+def test_a_plateau_is_one_only_if_gains_shrink() -> None:
+    def result(step: Any) -> dict[str, Any]:
         rows = [
             {
                 "partition": partition,
@@ -136,7 +139,7 @@ def test_a_plateau_is_one_only_if_gains_shrink():
     assert [claim.holds for claim in steady.claims] == [False, False, True]
 
 
-def test_laws_that_differ_do_not_overlap():
+def test_laws_that_differ_do_not_overlap() -> None:
     laws = [[0.5, 0.5], [0.4, 0.6]]
     scenario = {"before": laws, "after": laws, "correlation": [0.2, 0.2], "accuracy": [0.8, 0.8], "kept in place": 1.0}
     own = {"groups": ["a$", "b"], "aware": scenario, "unaware": scenario}
@@ -144,7 +147,7 @@ def test_laws_that_differ_do_not_overlap():
     assert [claim.holds for claim in claims] == [False, False]
 
 
-def test_writing_numbers():
+def test_writing_numbers() -> None:
     assert (number(None), number(-0.0001), number(0.12345)) == ("–", "0.000", "0.123")
     assert (signed(None), signed(0.0001), signed(-0.05), signed(0.05)) == ("–", "0.000", "-0.050", "+0.050")
     assert notions("EA+Ind") == ("EA", "IF")
@@ -152,7 +155,7 @@ def test_writing_numbers():
     assert mean_and_deviation([0.0, 0.0, 0.3]) == pytest.approx((0.1, 0.1 * 3**0.5))
 
 
-def test_distances_agree_where_cells_are_pure(small):
+def test_distances_agree_where_cells_are_pure(small: dict[str, fl.Dataset]) -> None:
     dist = fl.discretize(small["adult"], 12, generator=None)
     found = distances_of(dist)
     np.testing.assert_allclose(found["frequencies"], cell_distances(dist))

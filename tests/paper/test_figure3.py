@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import fairlimits as fl
+from fairlimits.arrays import Floats
 from fairlimits.paper import Settings, figure3
 
 
@@ -17,20 +19,20 @@ class Model:
 
     asked: list[str]
 
-    def __init__(self, name, n_components, random_state):
+    def __init__(self, name: str, n_components: int, random_state: int) -> None:
         self.asked.append(name)
         self.percentage_of_variance_ = [30.0, 20.0, 10.0]
         self.n_components = n_components
 
-    def fit(self, frame):
+    def fit(self, frame: Any) -> Model:
         return self
 
-    def row_coordinates(self, frame):
+    def row_coordinates(self, frame: Any) -> Floats:
         return np.zeros((len(frame), self.n_components))
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     pytest.importorskip("pandas")
     Model.asked = []
     kinds = {name: lambda name=name, **settings: Model(name, **settings) for name in ("FAMD", "MCA", "PCA")}
@@ -56,9 +58,9 @@ def dataset(columns: list[str]) -> fl.Dataset:
 @pytest.mark.parametrize(
     ("columns", "model"), [(["age", "job"], "FAMD"), (["job", "town"], "MCA"), (["age", "height"], "PCA")]
 )
-def test_the_analysis_fits_the_features(asked, columns, model):
+def test_the_analysis_fits_the_features(asked: list[str], columns: list[str], model: str) -> None:
     dist = fl.discretize(dataset(columns), 5, generator=None)
-    found = figure3.measure(SimpleNamespace(dist=dist, settings=Settings()))
+    found = figure3.measure(SimpleNamespace(dist=dist, settings=Settings()))  # type: ignore[arg-type]
     assert asked == [model]
     assert np.shape(found["places"]) == (5, 3)
     assert found["explained"] == pytest.approx(0.6)
@@ -67,8 +69,8 @@ def test_the_analysis_fits_the_features(asked, columns, model):
     assert smooth["accuracy"] <= rough["accuracy"] + 1e-9
 
 
-def test_numbers_and_claims_follow_from_the_scores():
-    def rule(difference, opposite):
+def test_numbers_and_claims_follow_from_the_scores() -> None:
+    def rule(difference: float, opposite: float) -> dict[str, Any]:
         return {
             "accuracy": 0.8,
             "scores": [0.0, 1.0],

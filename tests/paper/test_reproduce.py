@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow.csv as pa_csv
 import pytest
 
 import fairlimits as fl
-from fairlimits.generate import make_generator
+from fairlimits.generate import Generator, make_generator
 from fairlimits.paper import TARGETS, Settings, bench, figure3, multipliers, reproduce, run
 from fairlimits.paper.keep import Kept, plain
 
@@ -18,14 +19,14 @@ QUICK = Settings(quick=True)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One folder for all targets, as a person would have it: cells are made once."""
     return tmp_path_factory.mktemp("reproduction")
 
 
 @pytest.mark.usefixtures("_small_data")
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_target_writes_its_files_and_a_page(folder, target):
+def test_every_target_writes_its_files_and_a_page(folder: Path, target: str) -> None:
     if target == "figure3":
         pytest.importorskip("prince")
     found = reproduce(target, folder, QUICK, names=("adult",))
@@ -49,13 +50,13 @@ def test_every_target_writes_its_files_and_a_page(folder, target):
         assert not shown.groups or sum(size for _, size in shown.groups) == width
 
 
-def test_the_diagram_needs_no_data(tmp_path, monkeypatch):
+def test_the_diagram_needs_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fl, "load_dataset", None)
     assert [section.target for section in reproduce("figure1", tmp_path, QUICK).sections] == ["figure1"]
 
 
 @pytest.mark.usefixtures("_small_data")
-def test_the_page_needs_nothing_else(folder):
+def test_the_page_needs_nothing_else(folder: Path) -> None:
     reproduce("figure1", folder, QUICK, names=("adult",))
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert "<script" not in page
@@ -68,8 +69,8 @@ def stamps(folder: Path) -> dict[str, int]:
 
 
 @pytest.mark.usefixtures("_small_data")
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    def interrupted(bench):
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(bench: Any) -> None:
         raise KeyboardInterrupt
 
     both = replace(run.TARGETS["table1"], units=("table1", "sensitivity"))
@@ -87,7 +88,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("_small_data")
-def test_results_of_other_settings_are_not_taken(tmp_path):
+def test_results_of_other_settings_are_not_taken(tmp_path: Path) -> None:
     reproduce("table1", tmp_path, QUICK, names=("adult",))
     first = (tmp_path / "table1.csv").read_text()
     reproduce("table1", tmp_path, Settings(quick=True, seed=1, generator="bootstrap"), names=("adult",))
@@ -98,7 +99,7 @@ def test_results_of_other_settings_are_not_taken(tmp_path):
 
 
 @pytest.mark.usefixtures("_small_data")
-def test_fresh_and_damaged_results_are_made_again(tmp_path):
+def test_fresh_and_damaged_results_are_made_again(tmp_path: Path) -> None:
     reproduce("table1", tmp_path, QUICK, names=("adult",))
     path = next(tmp_path.glob("kept/*/table1-adult.json"))
     good = path.read_text()
@@ -115,10 +116,10 @@ def test_fresh_and_damaged_results_are_made_again(tmp_path):
 
 
 @pytest.mark.usefixtures("_small_data")
-def test_rows_of_a_slow_generator_are_kept(tmp_path, monkeypatch):
+def test_rows_of_a_slow_generator_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learned = []
 
-    def make(name, **settings):
+    def make(name: str, **settings: Any) -> Generator:
         learned.append((name, settings))
         return make_generator("bootstrap")
 
@@ -136,7 +137,7 @@ def test_rows_of_a_slow_generator_are_kept(tmp_path, monkeypatch):
     assert len(learned) == 2
 
 
-def test_kept_cells_without_their_facts_do_not_count(tmp_path):
+def test_kept_cells_without_their_facts_do_not_count(tmp_path: Path) -> None:
     kept = Kept(tmp_path, QUICK)
     dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
     kept.write_cells("cells", "adult", dist, {"seconds": 1.0})
@@ -147,13 +148,13 @@ def test_kept_cells_without_their_facts_do_not_count(tmp_path):
     assert kept.read_cells("cells", "adult") is None
 
 
-def test_what_json_cannot_hold_becomes_null():
+def test_what_json_cannot_hold_becomes_null() -> None:
     assert plain({"a": [float("nan"), float("inf"), 1.5], 2: (1, "x")}) == {"a": [None, None, 1.5], "2": [1, "x"]}
 
 
 @pytest.mark.usefixtures("_small_data")
-def test_without_prince_one_target_is_refused_and_all_goes_on(tmp_path, monkeypatch):
-    def absent(name):
+def test_without_prince_one_target_is_refused_and_all_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> None:
         raise ImportError(name)
 
     monkeypatch.setattr(figure3, "import_module", absent)
@@ -167,8 +168,10 @@ def test_without_prince_one_target_is_refused_and_all_goes_on(tmp_path, monkeypa
     assert "figure3 was left out" in found.page.read_text(encoding="utf-8")
 
 
-def test_a_data_set_that_is_missing_is_said_unless_it_was_asked_for(tmp_path, small, monkeypatch):
-    def load(name):
+def test_a_data_set_that_is_missing_is_said_unless_it_was_asked_for(
+    tmp_path: Path, small: dict[str, fl.Dataset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(name: str) -> fl.Dataset:
         if name != "adult":
             raise fl.DatasetUnavailableError(f"The data set {name!r} is not here; put it there.")
         return small[name]
@@ -182,7 +185,7 @@ def test_a_data_set_that_is_missing_is_said_unless_it_was_asked_for(tmp_path, sm
 
 
 @pytest.mark.usefixtures("_small_data")
-def test_the_multipliers_are_shown_beside_the_paper(tmp_path):
+def test_the_multipliers_are_shown_beside_the_paper(tmp_path: Path) -> None:
     found = reproduce("table2", tmp_path, QUICK, names=("adult",), by_multipliers=("adult",))
     table = found.sections[-1].tables[-1]
     assert "multipliers" in table.title
@@ -191,9 +194,9 @@ def test_the_multipliers_are_shown_beside_the_paper(tmp_path):
 
 
 @pytest.mark.usefixtures("_small_data")
-def test_multipliers_of_another_data_set_are_done_there(tmp_path, monkeypatch):
+def test_multipliers_of_another_data_set_are_done_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    units = {**run.UNITS, **{unit: lambda bench: asked.append(bench.name) or {} for unit in multipliers.UNITS}}
+    units = {**run.UNITS, **{unit: lambda bench: asked.append(bench.name) or {} for unit in multipliers.UNITS}}  # type: ignore[func-returns-value]
     monkeypatch.setattr(run, "UNITS", units)
     monkeypatch.setattr(run, "_sections", lambda kept, settings, asked: [])
     reproduce("table2", tmp_path, QUICK, names=("adult",), by_multipliers=("law",))
@@ -201,7 +204,7 @@ def test_multipliers_of_another_data_set_are_done_there(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("_small_data")
-def test_outcome_cells_serve_the_figures_too(tmp_path):
+def test_outcome_cells_serve_the_figures_too(tmp_path: Path) -> None:
     reproduce("sensitivity", tmp_path, Settings(quick=True, partition="outcome"), names=("adult",))
     assert next(tmp_path.glob("kept/*/cells-outcome-24-adult.npz")).parent.name == "cart-outcome-256-cells-seed-0-quick"
 
@@ -215,7 +218,7 @@ def test_outcome_cells_serve_the_figures_too(tmp_path):
         ({"seed": -1}, "-1"),
     ],
 )
-def test_settings_that_cannot_be_used(changes, named):
+def test_settings_that_cannot_be_used(changes: dict[str, Any], named: str) -> None:
     with pytest.raises(fl.InputError, match=named):
         Settings(**changes)
 
@@ -229,7 +232,7 @@ def test_settings_that_cannot_be_used(changes, named):
         ("table2", {"by_multipliers": ("german",)}, "german"),
     ],
 )
-def test_questions_that_make_no_sense(tmp_path, target, options, named):
+def test_questions_that_make_no_sense(tmp_path: Path, target: str, options: dict[str, Any], named: str) -> None:
     with pytest.raises(fl.InputError, match=named):
         reproduce(target, tmp_path / "out", QUICK, **options)
     assert not (tmp_path / "out").exists()

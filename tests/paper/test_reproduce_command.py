@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from fairlimits.cli import run
 
 
 @pytest.mark.usefixtures("_small_data")
-def test_it_says_what_holds_and_where_it_was_written(tmp_path, capsys):
+def test_it_says_what_holds_and_where_it_was_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "out"
     words = ["reproduce", "table1", "--quick", "--data", "adult", "--seed", "3", "-o", str(target)]
     assert run(words) == 0
@@ -34,7 +36,9 @@ def test_it_says_what_holds_and_where_it_was_written(tmp_path, capsys):
         (["figure1", "-o", "no/such/folder"], "does not exist"),
     ],
 )
-def test_bad_options_get_one_sentence_and_leave_nothing(tmp_path, monkeypatch, capsys, words, named):
+def test_bad_options_get_one_sentence_and_leave_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], named: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken.txt").write_text("mine")
     assert run(["reproduce", *words]) == 2

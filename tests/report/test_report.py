@@ -7,8 +7,10 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,14 +19,16 @@ from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
 from fairlimits.errors import InputError
-from fairlimits.report import render, summarise
+from fairlimits.report import Summary, render, summarise
 
 HOSTILE = "<script>alert(1)</script>"
 DOCS = Path(__file__).parents[2] / "docs" / "report.md"
 NOTIONS = ("DP", "EA", "EOp", "PE", "EOd")
 
 
-def people(sex=("f", "m"), label="paid", n=1200, rare=0, job="job"):
+def people(
+    sex: tuple[str, ...] = ("f", "m"), label: str = "paid", n: int = 1200, rare: int = 0, job: str = "job"
+) -> fl.Dataset:
     rng = np.random.default_rng(1)
     group = rng.integers(0, len(sex), n)
     age = rng.normal(40 + 6 * group, 10, n)
@@ -40,22 +44,22 @@ def people(sex=("f", "m"), label="paid", n=1200, rare=0, job="job"):
     )
 
 
-def summed_up(data, name="people", generator=None, **options):
+def summed_up(data: fl.Dataset, name: str = "people", generator: str | None = None, **options: Any) -> Summary:
     dist = fl.discretize(data, 10, generator=generator, n_samples=11_000)
     return summarise(data, dist, name, estimator=LogisticRegression(), **options)
 
 
 @pytest.fixture(scope="module")
-def summary():
+def summary() -> Summary:
     return summed_up(people())
 
 
 @pytest.fixture(scope="module")
-def page(summary):
+def page(summary: Summary) -> str:
     return render(summary, "fairlimits report people.csv", "0")
 
 
-def test_plug_in_figures_are_what_solve_says(summary):
+def test_plug_in_figures_are_what_solve_says(summary: Summary) -> None:
     dist = fl.discretize(people(), 10, generator=None)
     for aware in (True, False):
         for name in NOTIONS:
@@ -71,7 +75,7 @@ def test_plug_in_figures_are_what_solve_says(summary):
         assert shift.more_yes - shift.more_no == pytest.approx(law @ (rule.scores - free.scores) / law.sum())
 
 
-def test_held_out_figures_are_what_evaluate_says(summary):
+def test_held_out_figures_are_what_evaluate_says(summary: Summary) -> None:
     learn, test = people().split(0.3, 0)
     outcome = fl.estimate_outcome(learn, estimator=LogisticRegression())
     free = fl.evaluate(fl.solve_pointwise(outcome, {}), test)
@@ -90,7 +94,7 @@ def test_held_out_figures_are_what_evaluate_says(summary):
     )
 
 
-def keys(value):
+def keys(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for key, inner in value.items():
             yield key
@@ -100,7 +104,7 @@ def keys(value):
             yield from keys(inner)
 
 
-def test_the_content_is_plain_data_and_every_key_is_documented(summary):
+def test_the_content_is_plain_data_and_every_key_is_documented(summary: Summary) -> None:
     content = json.loads(json.dumps(summary.to_dict(), allow_nan=False))
     assert content["rows"] == 1200
     assert content["schema"] == 1
@@ -115,22 +119,23 @@ def test_the_content_is_plain_data_and_every_key_is_documented(summary):
 
 
 class Tags(HTMLParser):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self.seen, self.attributes = set(), []
+        self.seen: set[str] = set()
+        self.attributes: list[tuple[str, str, Any]] = []
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.seen.add(tag)
         self.attributes += [(tag, *pair) for pair in attrs]
 
 
-def parsed(page):
+def parsed(page: str) -> Tags:
     tags = Tags()
     tags.feed(page)
     return tags
 
 
-def test_page_is_whole_and_needs_nothing_else(page):
+def test_page_is_whole_and_needs_nothing_else(page: str) -> None:
     tags = parsed(page)
     assert {"main", "svg", "table", "figcaption"} <= tags.seen
     assert not {"script", "link", "img", "iframe"} & tags.seen
@@ -139,7 +144,7 @@ def test_page_is_whole_and_needs_nothing_else(page):
     assert len(page) < 6_000_000
 
 
-def test_every_picture_speaks_and_gives_its_data(page):
+def test_every_picture_speaks_and_gives_its_data(page: str) -> None:
     pictures = page.count("<figure>")
     assert pictures == 6
     assert page.count('role="img" aria-label="') == pictures
@@ -151,14 +156,14 @@ def test_every_picture_speaks_and_gives_its_data(page):
         assert all(None not in line for line in lines)
 
 
-def test_names_inside_pictures_are_their_own(page):
+def test_names_inside_pictures_are_their_own(page: str) -> None:
     names = re.findall(r' id="([^"]+)"', page)
     assert len(names) == len(set(names))
     used = set(re.findall(r"url\(#([^)]+)\)", page)) | set(re.findall(r'href="#([^"]+)"', page))
     assert used <= set(names)
 
 
-def test_the_first_screen_answers(page):
+def test_the_first_screen_answers(page: str) -> None:
     first = page[: page.index("<section id=")]
     for words in (
         "On people that it had never seen",
@@ -170,7 +175,7 @@ def test_the_first_screen_answers(page):
         assert words in first or "No two notions" in first
 
 
-def test_names_from_the_data_are_escaped():
+def test_names_from_the_data_are_escaped() -> None:
     data = people(sex=(HOSTILE, "$m$"), label="<b>paid</b>", job='"><i>job')
     page = render(summed_up(data, HOSTILE), f"fairlimits report '{HOSTILE}.csv'", "0")
     assert "<script" not in page
@@ -179,7 +184,7 @@ def test_names_from_the_data_are_escaped():
     assert "&lt;script&gt;" in page
 
 
-def test_a_name_like_a_formula_stays_a_name(summary):
+def test_a_name_like_a_formula_stays_a_name(summary: Summary) -> None:
     from fairlimits.report.page import download
 
     content = re.search(r"base64,([^\"]+)", download("x", [{"group": "=1+1", "n": -1.5}]))
@@ -187,12 +192,12 @@ def test_a_name_like_a_formula_stays_a_name(summary):
     assert base64.b64decode(content[1]).decode() == "group,n\n'=1+1,-1.5\n"
 
 
-def test_small_groups_are_not_estimable():
+def test_small_groups_are_not_estimable() -> None:
     page = render(summed_up(people(rare=25)), "x", "0")
     assert "not estimable" in page
 
 
-def test_a_generator_is_judged():
+def test_a_generator_is_judged() -> None:
     summary = summed_up(people(n=600), generator="cart")
     assert summary.generator is not None
     assert summary.generator.name == "cart"
@@ -200,11 +205,11 @@ def test_a_generator_is_judged():
     assert "rows of the generator cart" in render(summary, "x", "0")
 
 
-def test_the_same_data_gives_the_same_page(page):
+def test_the_same_data_gives_the_same_page(page: str) -> None:
     again = summed_up(people())
     assert render(again, "fairlimits report people.csv", "0") == page
 
 
-def test_cells_of_other_data_are_refused():
+def test_cells_of_other_data_are_refused() -> None:
     with pytest.raises(InputError, match="not cut from this data"):
         summarise(people(job="work"), fl.discretize(people(), 5, generator=None), "people")
