@@ -23,7 +23,7 @@ import numpy as np
 
 import fairlimits as fl
 from benchmarks.cases import adult, peak_megabytes, table, timed
-from fairlimits.decorrelate import Multipliers, Plan, decorrelate
+from fairlimits.decorrelation import Multipliers, Plan, decorrelate
 
 HIDING_CELLS = 128
 """Cells of the map that hides: more raise accuracy, and overfit the groups' shares of cells."""

@@ -16,7 +16,7 @@ import numpy as np
 
 import fairlimits as fl
 from benchmarks.cases import adult, table
-from fairlimits.explorer import Subject, make_app
+from fairlimits.apps.explorer import Subject, make_app
 
 CASES: dict[str, tuple[tuple[str, ...], bool]] = {
     "DP": (("DP",), False),

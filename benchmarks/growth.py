@@ -18,7 +18,7 @@ import numpy as np
 
 import fairlimits as fl
 from benchmarks.cases import peak_megabytes, table, timed
-from fairlimits.look import COLOURS, figure_style
+from fairlimits._util.plotting import COLOURS, figure_style
 
 SIZES = (256, 1024, 4096, 16384, 65536, 262144, 1000000)
 ASKED = {"EA": 0.02, "EOd": 0.02}

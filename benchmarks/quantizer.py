@@ -1,4 +1,4 @@
-"""Cells of 1,000,000 Adult-like rows: `fairlimits.quantize` against scikit-learn's KMeans on the same rows.
+"""Cells of 1,000,000 Adult-like rows: our quantizer against scikit-learn's KMeans on the same rows.
 
 Rows of Adult, encoded as in the package, are drawn with replacement and given a little noise, so that no two are
 equal. Both distortions are evaluated by the same code, in double precision. Processor time is measured beside the
@@ -18,7 +18,7 @@ from sklearn.cluster import KMeans
 
 from benchmarks.cases import table, timed
 from fairlimits.data import Encoding, load_dataset
-from fairlimits.quantize import distortion, fit_codebook
+from fairlimits.law.cells.quantizer.codebook import distortion, fit_codebook
 
 CELLS = 256
 NOISE = 0.01  # standard deviation; the columns' own is about 0.2

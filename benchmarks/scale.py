@@ -28,8 +28,8 @@ import pyarrow.parquet as pq
 
 import fairlimits as fl
 from benchmarks.cases import adult, peak_megabytes, table, timed
-from fairlimits.cluster import dask_module
-from fairlimits.generate import CartGenerator
+from fairlimits._util.dask import dask_module
+from fairlimits.law.generators import CartGenerator
 
 ROWS = (1, 10, 50)  # million
 DRAWN = 10  # million

@@ -47,7 +47,7 @@ ROOMS = (
 )
 _PREFIX = f"{Path(fl.__file__).parent}{os.sep}"
 # Where the command line is, or was.
-COMMAND_LINES = ("fairlimits.apps.cli", "fairlimits.cli")
+COMMAND_LINES = ("fairlimits.apps.cli", "fairlimits.apps.cli")
 LABEL, POSITIVE, SENSITIVE = "income", ">50K", "sex"
 TOLERANCES = {"DP": 0.05, "EOd": 0.1}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import expit
 
-from fairlimits.arrays import Floats
+from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 
 

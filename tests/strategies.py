@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
-from fairlimits.distribution import CellDistribution
-from fairlimits.neighbours import Neighbourhood
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.neighbours import Neighbourhood
 from literal import GROUP_NOTIONS, Hood, Literal
 
 MODES = ("mean", "each", "all", "paper")

@@ -32,4 +32,4 @@ def test_examples_print_what_they_say(name: str) -> None:
 
 
 def test_examples_are_found() -> None:
-    assert doctest.testmod(importlib.import_module("fairlimits.solve")).attempted >= 4
+    assert doctest.testmod(importlib.import_module("fairlimits.limits.rules")).attempted >= 4

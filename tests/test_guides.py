@@ -10,7 +10,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 
-from fairlimits.cli import run
+from fairlimits.apps.cli import run
 
 DOCS = Path(__file__).parents[1] / "docs"
 GUIDES = ("start.md", "notions.md", "handover.md", "sizing.md")

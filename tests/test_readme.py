@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairlimits.cli import run
+from fairlimits.apps.cli import run
 
 README = Path(__file__).parents[1] / "README.md"
 

@@ -16,7 +16,7 @@ from benchmarks.peers.bases import OURS as OUR_BASE
 from benchmarks.peers.compare import OURS, Record
 from benchmarks.peers.methods import METHODS
 from benchmarks.peers.splits import CRITERIA, DATA
-from fairlimits.look import INK, figure_style
+from fairlimits._util.plotting import INK, figure_style
 
 # Okabe and Ito's palette; ours is ink, on top. Markers tell the methods apart where colour is lost.
 _LOOKS = {

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from fairlimits.audit import Audit, audit
-from fairlimits.bands import FrontierBand, frontier_band, frontiers
-from fairlimits.challenge import BeatenWarning, Challenge, challenge
-from fairlimits.criteria import ALL_NOTIONS
 from fairlimits.data import Dataset, Stream, load_dataset, open_dataset, open_stream
-from fairlimits.decorrelate import (
+from fairlimits.decorrelation import (
     DecorrelationFrontier,
     Multipliers,
     Plan,
     decorrelate,
     decorrelation_frontier,
 )
-from fairlimits.discretize import SamplingWarning, discretize
-from fairlimits.distribution import CellDistribution
 from fairlimits.errors import (
     DataError,
     DatasetUnavailableError,
@@ -27,28 +21,34 @@ from fairlimits.errors import (
     SolverError,
 )
 from fairlimits.estimators import ConstrainedBayesClassifier, Decorrelator, load_estimator, save_estimator
-from fairlimits.evaluate import EvaluatedFrontier, Evaluation, evaluate
-from fairlimits.fidelity import fidelity
-from fairlimits.frontier import Frontier, frontier
-from fairlimits.growth import growth
-from fairlimits.merging import merge
-from fairlimits.neighbours import Neighbourhood
-from fairlimits.objective import Costs, Objective
-from fairlimits.outcome import Outcome, estimate_outcome
-from fairlimits.pointwise import (
+from fairlimits.evaluation.audits import Audit, audit
+from fairlimits.evaluation.challenges import BeatenWarning, Challenge, challenge
+from fairlimits.evaluation.evaluations import EvaluatedFrontier, Evaluation, evaluate
+from fairlimits.evaluation.growth import growth
+from fairlimits.evaluation.scenarios import Scenarios, scenarios
+from fairlimits.law.cells.building import SamplingWarning, discretize
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.merging import merge
+from fairlimits.law.cells.neighbours import Neighbourhood
+from fairlimits.law.cells.sampling import cells_supported, rows_to_certify, samples_needed
+from fairlimits.law.generators.fidelities import fidelity
+from fairlimits.law.outcome import Outcome, estimate_outcome
+from fairlimits.limits.bands import FrontierBand, frontier_band, frontiers
+from fairlimits.limits.frontiers import Frontier, frontier
+from fairlimits.limits.outcome_rules import (
     MarginWarning,
     PointwiseFrontier,
     PointwiseRule,
     pointwise_frontier,
     solve_pointwise,
 )
-from fairlimits.predictive import PredictiveParity, predictive_parity
-from fairlimits.ratios import RatioFrontier, ratio_frontier
-from fairlimits.requirements import FOUR_FIFTHS, Difference, Limit, Ratio
-from fairlimits.sampling import cells_supported, rows_to_certify, samples_needed
-from fairlimits.scenarios import Scenarios, scenarios
-from fairlimits.solve import Rule, solve
-from fairlimits.tension import Tension, tension
+from fairlimits.limits.predictive import PredictiveParity, predictive_parity
+from fairlimits.limits.ratios import RatioFrontier, ratio_frontier
+from fairlimits.limits.rules import Rule, solve
+from fairlimits.limits.tensions import Tension, tension
+from fairlimits.notions import FOUR_FIFTHS, Difference, Limit, Ratio
+from fairlimits.notions.objectives import Costs, Objective
+from fairlimits.notions.rates import ALL_NOTIONS
 
 __version__ = "0.1.0"
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from fairlimits.cli import main
+from fairlimits.apps.cli import main
 
 main()

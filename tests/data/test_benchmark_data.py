@@ -21,8 +21,8 @@ from fairlimits.data import (
     load_dataset,
     load_table,
 )
-from fairlimits.data._registry import BENCHMARKS
 from fairlimits.data.benchmarks import content_digest
+from fairlimits.data.registry import BENCHMARKS
 from fairlimits.errors import DatasetUnavailableError, FileError, InputError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairlimits.arrays import Floats
-from fairlimits.data._numbers import Moments, Numbers, median_places
+from fairlimits._util.types import Floats
+from fairlimits.data.numbers import Moments, Numbers, median_places
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fairlimits as fl
-from fairlimits.cores import usable_cores
+from fairlimits._util.threads import usable_cores
 from fairlimits.data import Encoding, parts
 from fairlimits.errors import DataError, FileError, InputError
 from streams import ROLES, people, write
@@ -183,7 +183,7 @@ def test_bad_tables_are_refused_in_words(
 def test_names_of_people_are_refused_before_they_fill_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fairlimits.data._facts._MOST_CATEGORIES", 500)
+    monkeypatch.setattr("fairlimits.data.facts._MOST_CATEGORIES", 500)
     table = changed(people(900), "job", pa.array([f"p{i}" for i in range(900)]))
     with pytest.raises(DataError, match="more than 500 different values"):
         fl.open_stream(write(table, tmp_path / "big"), **ROLES).learn()

@@ -30,8 +30,8 @@ from fairlimits import (
     save_estimator,
     solve_pointwise,
 )
-from fairlimits.outcome import estimate
-from fairlimits.outcome.learners import CodesView, Learner
+from fairlimits.law.outcome import crossfit
+from fairlimits.law.outcome.learners import CodesView, Learner
 
 X, Y, SEX = applicants(300)
 TIGHT = {"DP": 0.1}
@@ -80,7 +80,7 @@ def test_boosting_with_categories(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             )),
         )  # fmt: skip
 
-    monkeypatch.setattr(estimate, "default_learners", few_trees)
+    monkeypatch.setattr(crossfit, "default_learners", few_trees)
     model = ConstrainedBayesClassifier(TIGHT).fit(X, Y, sensitive_features=SEX)
     again = round_trip(model, tmp_path)
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from fairlimits.data._reading import read_features, read_groups
-from fairlimits.data._registry import benchmark_names
-from fairlimits.data._tables import read_table
 from fairlimits.data.benchmarks import (
     BenchmarkStatus,
     benchmark_status,
@@ -12,11 +9,14 @@ from fairlimits.data.benchmarks import (
     load_table,
 )
 from fairlimits.data.dataset import Dataset
-from fairlimits.data.encode import EncodedFeature, Encoding
-from fairlimits.data.load import open_dataset
+from fairlimits.data.encoding import EncodedFeature, Encoding
+from fairlimits.data.loading import open_dataset
 from fairlimits.data.parts import is_pattern
+from fairlimits.data.reading import read_features, read_groups
+from fairlimits.data.registry import benchmark_names
 from fairlimits.data.schema import MISSING, Feature, Scalar, Schema, value_text
 from fairlimits.data.stream import Learned, Reader, Stream, open_stream
+from fairlimits.data.tables import read_table
 
 __all__ = [
     "MISSING",

@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from fairlimits.data._reading import Names, names_of
-from fairlimits.data._registry import BENCHMARKS, Benchmark, get_benchmark
-from fairlimits.data._roles import MissingSensitive
-from fairlimits.data._tables import read_table
 from fairlimits.data.dataset import Dataset
+from fairlimits.data.reading import Names, names_of
+from fairlimits.data.registry import BENCHMARKS, Benchmark, get_benchmark
+from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar
+from fairlimits.data.tables import read_table
 from fairlimits.errors import DatasetUnavailableError, FileError
 
 DATA_VARIABLE = "FAIRLIMITS_DATA"

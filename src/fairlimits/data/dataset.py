@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fairlimits.data import _reading
-from fairlimits.data._reading import Names, Unseen
-from fairlimits.data._roles import MissingSensitive
+from fairlimits.data import reading
+from fairlimits.data.reading import Names, Unseen
+from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import GROUP_SEPARATOR, Scalar, Schema, value_text
 from fairlimits.errors import DataError, InputError
 
@@ -124,7 +124,7 @@ class Dataset:
             If the table cannot be used; the message says why and what to do.
         """
         return cls(
-            *_reading.rows(
+            *reading.rows(
                 frame,
                 label=label,
                 sensitive=sensitive,
@@ -157,7 +157,7 @@ class Dataset:
         Dataset
             The rows, with `schema` as their schema.
         """
-        return cls(schema, *_reading.rows_like(schema, frame, unseen))
+        return cls(schema, *reading.rows_like(schema, frame, unseen))
 
     @property
     def n_rows(self) -> int:

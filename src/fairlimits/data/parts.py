@@ -21,10 +21,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset as pads
 
-from fairlimits.cores import usable_cores
-from fairlimits.data._tables import CSV_CONVERSION
+from fairlimits._util.progress import Progress, silent
+from fairlimits._util.threads import usable_cores
+from fairlimits.data.tables import CSV_CONVERSION
 from fairlimits.errors import FileError, InputError
-from fairlimits.progress import Progress, silent
 
 Answer = TypeVar("Answer")
 Result = TypeVar("Result")

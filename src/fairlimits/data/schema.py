@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from fairlimits.data import _plain
+from fairlimits.data import plain
 from fairlimits.errors import DataError, FileError
 
 Scalar: TypeAlias = str | int | float | bool | None
@@ -72,9 +72,9 @@ class Feature:
         """Build the feature from what `to_dict` returned."""
         what = "A feature of the schema"
         return cls(
-            name=_plain.field(record, "name", str, what),
-            kind=_plain.field(record, "kind", str, what),
-            categories=_plain.items(record, "categories", _SCALARS, what),
+            name=plain.field(record, "name", str, what),
+            kind=plain.field(record, "kind", str, what),
+            categories=plain.items(record, "categories", _SCALARS, what),
         )
 
 
@@ -148,14 +148,14 @@ class Schema:
         try:
             return cls(
                 features=tuple(
-                    Feature.from_dict(item) for item in _plain.field(record, "features", (list, tuple), what)
+                    Feature.from_dict(item) for item in plain.field(record, "features", (list, tuple), what)
                 ),
-                label=_plain.field(record, "label", str, what),
-                positive=_plain.field(record, "positive", _SCALARS, what),
-                negative=_plain.field(record, "negative", _SCALARS, what),
-                sensitive=_plain.items(record, "sensitive", str, what),
-                groups=_plain.items(record, "groups", str, what),
-                weight=_plain.field(record, "weight", (str, type(None)), what),
+                label=plain.field(record, "label", str, what),
+                positive=plain.field(record, "positive", _SCALARS, what),
+                negative=plain.field(record, "negative", _SCALARS, what),
+                sensitive=plain.items(record, "sensitive", str, what),
+                groups=plain.items(record, "groups", str, what),
+                weight=plain.field(record, "weight", (str, type(None)), what),
             )
         except DataError as error:
             raise FileError(f"The stored schema cannot be used. {error}") from error

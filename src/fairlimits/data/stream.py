@@ -12,20 +12,20 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import pyarrow as pa
 
-from fairlimits.arrays import Floats
-from fairlimits.data import _roles
-from fairlimits.data._columns import Table, read_numbers
-from fairlimits.data._dask import DaskParts, is_dask_frame
-from fairlimits.data._facts import Facts, Roles, facts_of, open_part
-from fairlimits.data._numbers import Place, median_places
-from fairlimits.data._reading import Names, Unseen, names_of, rows_of_part
-from fairlimits.data._roles import MissingSensitive
+from fairlimits._util.progress import Progress, silent
+from fairlimits._util.types import Floats
+from fairlimits.data import roles as special
+from fairlimits.data.columns import Table, read_numbers
+from fairlimits.data.dask_parts import DaskParts, is_dask_frame
 from fairlimits.data.dataset import Dataset
-from fairlimits.data.encode import Encoding
+from fairlimits.data.encoding import Encoding
+from fairlimits.data.facts import Facts, Roles, facts_of, open_part
+from fairlimits.data.numbers import Place, median_places
 from fairlimits.data.parts import Parts, arrow_parts
+from fairlimits.data.reading import Names, Unseen, names_of, rows_of_part
+from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar, Schema
 from fairlimits.errors import DataError, InputError
-from fairlimits.progress import Progress, silent
 
 Total = TypeVar("Total")
 
@@ -219,7 +219,7 @@ def open_stream(
         parts = DaskParts.read(source, client)
     else:
         parts = arrow_parts(source)
-    _roles.check_choice(missing_sensitive)
+    special.check_choice(missing_sensitive)
     table = _names_only(parts.names)
     if label is None or not sensitive:
         if (label, positive, weight, numeric, categorical, drop) != (None,) * 6 or sensitive:
@@ -261,7 +261,7 @@ def _digits(roles: Roles, places: dict[tuple[str, int], Place], number: int, fra
     table = open_part(frame, roles.sensitive, roles.missing_sensitive)
     if table is None:
         return None
-    weights = np.ones(len(table)) if roles.weight is None else _roles.read_some_weights(table, roles.weight)
+    weights = np.ones(len(table)) if roles.weight is None else special.read_some_weights(table, roles.weight)
     columns = {name: read_numbers(name, table.column(name)) for name in dict.fromkeys(name for name, _ in places)}
     found = {}
     for (name, at), place in places.items():

@@ -11,16 +11,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from fairlimits.arrays import Floats, Ints
-from fairlimits.criteria import INDIVIDUAL, NOTIONS
+from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, read_features
-from fairlimits.data._columns import Table
-from fairlimits.discretize import Partition, discretize
-from fairlimits.distribution import CellDistribution
+from fairlimits.data.columns import Table
+from fairlimits.data.draws import check_seed, row_draws
 from fairlimits.errors import InputError
-from fairlimits.estimators._cells import cells_to_make, check_partition
-from fairlimits.estimators._draw import check_seed, row_draws
-from fairlimits.estimators._frames import (
+from fairlimits.estimators.cells import cells_to_make, check_partition
+from fairlimits.estimators.frames import (
     Sensitive,
     check_group_notions,
     learn_features,
@@ -30,17 +27,20 @@ from fairlimits.estimators._frames import (
     read_group,
     read_weights,
 )
-from fairlimits.estimators._prefit import Prefit, as_rows, score_feature
-from fairlimits.frontier import Frontier, frontier
-from fairlimits.judge import tally
-from fairlimits.neighbours import Neighbourhood
-from fairlimits.objective import ACCURACY, Objective, read_objective
-from fairlimits.outcome import Outcome, OutcomeCells, estimate_outcome
-from fairlimits.places import FEATURES, cells_of
-from fairlimits.pointwise import PointwiseFrontier, PointwiseRule, pointwise_frontier, solve_pointwise
-from fairlimits.quantize import assign
-from fairlimits.requirements import Requirement, read_requirements
-from fairlimits.solve import Rule, check_tolerances, solve
+from fairlimits.estimators.prefit import Prefit, as_rows, score_feature
+from fairlimits.law.cells.building import Partition, discretize
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.memberships import FEATURES, cells_of
+from fairlimits.law.cells.neighbours import Neighbourhood
+from fairlimits.law.cells.quantizer.codebook import assign
+from fairlimits.law.outcome import Outcome, OutcomeCells, estimate_outcome
+from fairlimits.limits.frontiers import Frontier, frontier
+from fairlimits.limits.outcome_rules import PointwiseFrontier, PointwiseRule, pointwise_frontier, solve_pointwise
+from fairlimits.limits.rules import Rule, check_tolerances, solve
+from fairlimits.notions import Requirement, read_requirements
+from fairlimits.notions.objectives import ACCURACY, Objective, read_objective
+from fairlimits.notions.rates import INDIVIDUAL, NOTIONS
+from fairlimits.notions.tallies import tally
 
 
 class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

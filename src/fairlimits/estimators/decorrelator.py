@@ -14,15 +14,13 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from fairlimits.data import read_features
-from fairlimits.decorrelate import decorrelate
-from fairlimits.decorrelate.apply import SCORED_AS, draw_targets, mapped_table
-from fairlimits.decorrelate.find import ACCURACY_WEIGHT, CORRELATION_WEIGHT
-from fairlimits.discretize import Partition, discretize
-from fairlimits.distribution import CellDistribution
+from fairlimits.data.draws import check_seed, row_draws
+from fairlimits.decorrelation import decorrelate
+from fairlimits.decorrelation.applying import SCORED_AS, draw_targets, mapped_table
+from fairlimits.decorrelation.solving import ACCURACY_WEIGHT, CORRELATION_WEIGHT
 from fairlimits.errors import InputError
-from fairlimits.estimators._cells import cells_to_make, check_partition
-from fairlimits.estimators._draw import check_seed, row_draws
-from fairlimits.estimators._frames import (
+from fairlimits.estimators.cells import cells_to_make, check_partition
+from fairlimits.estimators.frames import (
     Sensitive,
     check_group_notions,
     is_frame,
@@ -33,9 +31,11 @@ from fairlimits.estimators._frames import (
     read_group,
     read_weights,
 )
-from fairlimits.outcome import estimate_outcome
-from fairlimits.places import FEATURES, cells_of
-from fairlimits.solve import check_tolerances, solve
+from fairlimits.law.cells.building import Partition, discretize
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.memberships import FEATURES, cells_of
+from fairlimits.law.outcome import estimate_outcome
+from fairlimits.limits.rules import check_tolerances, solve
 
 
 class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -1,0 +1,1 @@
+"""Types, progress, threads, storage and plotting: no fairness, no data."""

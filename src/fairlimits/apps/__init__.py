@@ -1,0 +1,1 @@
+"""What people use: report, command line, explorer, the paper made again; Python users can have all that it shows."""

@@ -1,0 +1,67 @@
+"""All commands together, and the one place where an error becomes a sentence and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import fairlimits
+from fairlimits.apps.cli.audit import audit
+from fairlimits.apps.cli.cells import cells
+from fairlimits.apps.cli.datasets import datasets
+from fairlimits.apps.cli.decorrelate import decorrelate
+from fairlimits.apps.cli.explore import explore
+from fairlimits.apps.cli.fidelity import fidelity
+from fairlimits.apps.cli.frontier import frontier
+from fairlimits.apps.cli.merge import merge
+from fairlimits.apps.cli.report import report
+from fairlimits.apps.cli.reproduce import reproduce
+from fairlimits.apps.cli.scenarios import scenarios
+from fairlimits.apps.cli.terminal import complain
+from fairlimits.errors import FairlimitsError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    help="How fair and how accurate can any classifier be on your data, given what it may see?",
+    epilog="Start with: fairlimits report adult -o report.html",
+)
+for command in (report, frontier, scenarios, audit, decorrelate, fidelity, reproduce, explore, cells, merge, datasets):
+    app.command()(command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(fairlimits.__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """How fair and how accurate can any classifier be on your data, given what it may see?"""  # noqa: D400
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command and return its exit code: 0, or 2 after one sentence on what was wrong."""
+    try:
+        app(args=list(arguments), prog_name="fairlimits")
+    except FairlimitsError as error:
+        complain(str(error))
+        return 2
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+def main() -> None:
+    """Enter from the shell."""
+    sys.exit(run(sys.argv[1:]))

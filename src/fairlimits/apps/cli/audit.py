@@ -1,0 +1,175 @@
+"""``fairlimits audit``: where models stand beside the frontier, from a table with columns of their predictions."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import matplotlib.pyplot as plt
+import typer
+
+from fairlimits._util.plotting import figure_style
+from fairlimits._util.storage import write_whole
+from fairlimits.apps.cli import options
+from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
+from fairlimits.errors import InputError
+from fairlimits.evaluation.audits import Audit, AuditedModel
+from fairlimits.evaluation.audits import audit as find
+from fairlimits.evaluation.audits.sentences import points_cell
+from fairlimits.evaluation.challenges import BeatenWarning
+from fairlimits.notions.rates import NOTIONS, title
+from fairlimits.notions.tallies import Estimate
+
+_PICTURES = (".png", ".pdf", ".svg")
+_FIGURES = "held out: on rows that took no part in making the rules, with intervals; losses are shares of all decisions"
+
+
+def audit(
+    data: options.Data,
+    prediction: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prediction",
+            "-p",
+            help="Column of a model's decisions, 0 or 1, or scores from 0 to 1 (repeatable); it is no feature.",
+        ),
+    ] = None,
+    label: options.Label = None,
+    positive: options.Positive = None,
+    sensitive: options.Sensitive = None,
+    weight: options.Weight = None,
+    numeric: options.Numeric = None,
+    categorical: options.Categorical = None,
+    drop: options.Drop = None,
+    missing_sensitive: options.MissingSensitive = "refuse",
+    threshold: Annotated[float, typer.Option(help="Scores at or above it decide 1; 0 and 1 stay as they are.")] = 0.5,
+    lot: Annotated[
+        bool, typer.Option("--lot", help="Take scores as chances of deciding 1, without threshold.")
+    ] = False,
+    notion: Annotated[
+        list[str] | None,
+        typer.Option("--notion", "-n", help="DP, EA, EOp, PE or EOd; repeat it for several. All by default."),
+    ] = None,
+    aware: Annotated[
+        bool, typer.Option("--aware/--unaware", help="Compare with rules that see the group, or that do not.")
+    ] = False,
+    test_size: Annotated[float, typer.Option(help="Share of the rows to judge on.")] = 0.3,
+    confidence: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to a .csv or .json file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the models on the frontiers: .png, .pdf or .svg.")] = None,
+    seed: options.Seed = 0,
+) -> None:
+    """Say where models stand, and how much of their loss is avoidable at the same fairness.
+
+    Models and rules are judged on rows that the rules have not seen. The models must not have seen any of the rows.
+
+    Examples
+    --------
+      fairlimits audit loans.csv --label paid --positive yes --sensitive sex --prediction decided
+
+      fairlimits audit loans.csv --label paid --positive yes --sensitive sex --sensitive race
+      -p old -p new --threshold 0.4 -n DP -n EOd --aware -o audit.csv --plot audit.png
+    """
+    check_outputs([data], (output, (".csv", ".json")), (plot, _PICTURES))
+    if not prediction:
+        raise InputError("No prediction was named; say which columns hold a model's decisions, --prediction COLUMN.")
+    dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
+    with progress_bar("Audit") as tell, warnings.catch_warnings():
+        # What it says is among the notes printed below.
+        warnings.simplefilter("ignore", BeatenWarning)
+        found = find(
+            dataset,
+            prediction,
+            notions=tuple(notion or NOTIONS),
+            threshold=None if lot else threshold,
+            aware=aware,
+            test_size=test_size,
+            confidence=confidence,
+            random_state=seed,
+            progress=tell,
+        )
+    _print(found, confidence)
+    if output is not None:
+        if output.suffix.lower() == ".csv":
+            write_csv(output, found.to_frame())
+        else:
+            write_json(output, _record(found, {"data": data, "seed": seed, "test size": test_size}))
+        say(f"Written to {output}.")
+    if plot is not None:
+        _draw(found, plot)
+
+
+def _print(found: Audit, confidence: float) -> None:
+    sees = "seen" if found.aware else "hidden"
+    say(
+        f"Held-out figures with {100 * confidence:g}% intervals: {found.learned:,} rows learned from, "
+        f"{found.tested:,} held out; rules with the group {sees}."
+    )
+    say(f"Most accurate rule found, whatever its gaps: {_short(found.best)}.")
+    for model in found.models:
+        say()
+        print_table(
+            ("notion", "gap", "best as fair", "avoidable", "by none found"),
+            _lines(model),
+            f"{model.name}: accuracy {_short(model.accuracy)}; losses in points of accuracy",
+        )
+    say()
+    say(found.in_words())
+    say()
+    for note in found.notes:
+        say(f"Note: {note}")
+    say(f"Notions: {', '.join(f'{name} {title(name)}' for name in found.notions)}.")
+
+
+def _lines(model: AuditedModel) -> list[tuple[str, ...]]:
+    return [
+        (
+            own.name if len(own.notions) == 1 else "all at once",
+            _short(model.gaps[own.notions[0]]) if len(own.notions) == 1 else "as above",
+            f"{own.rule_accuracy.value:.4f}" if own.rule_accuracy.known else "",
+            points_cell(own.avoidable),
+            points_cell(own.unavoidable),
+        )
+        for own in model.lines
+    ]
+
+
+def _short(estimate: Estimate) -> str:
+    if not estimate.known:
+        return "not estimable"
+    return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
+
+
+def _draw(found: Audit, plot: Path) -> None:
+    if not found.curves:
+        say(f"Nothing to draw: no frontier could be estimated, so {plot} is not written.")
+        return
+    with figure_style():
+        figure = found.figure()
+        with write_whole(plot) as temporary:
+            # No date, so that the same audit gives the same file.
+            figure.savefig(temporary, metadata={"Date": None} if plot.suffix.lower() == ".svg" else None)
+        plt.close(figure)
+    say(f"Drawn in {plot}.")
+
+
+def _record(found: Audit, made: Mapping[str, Any]) -> dict[str, Any]:
+    # JSON has no NaN: what is not estimable is null.
+    lines = [
+        {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in line.items()}
+        for line in found.to_frame().to_pylist()
+    ]
+    return {
+        "made from": dict(made),
+        "figures": _FIGURES,
+        "group": "seen" if found.aware else "hidden",
+        "confidence": found.confidence,
+        "rows": {"learned": found.learned, "held out": found.tested},
+        "models": [{"name": model.name, "decided": model.decided} for model in found.models],
+        "lines": lines,
+        "in words": found.in_words(),
+        "notes": list(found.notes),
+    }

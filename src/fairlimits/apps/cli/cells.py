@@ -1,0 +1,80 @@
+"""``fairlimits cells``: rows cut into cells and counted, kept in a file that other commands take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairlimits.apps.cli import options
+from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
+from fairlimits.errors import InputError
+from fairlimits.law.cells.building import DEFAULT_SAMPLES, discretize
+from fairlimits.law.cells.distributions import CellDistribution
+
+
+def cells(
+    data: options.Sources,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write to this .npz file.")],
+    label: options.Label = None,
+    positive: options.Positive = None,
+    sensitive: options.Sensitive = None,
+    weight: options.Weight = None,
+    numeric: options.Numeric = None,
+    categorical: options.Categorical = None,
+    drop: options.Drop = None,
+    missing_sensitive: options.MissingSensitive = "refuse",
+    stream: options.Streamed = None,
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            help="Count on the cells of this .npz file, made before from other rows.", rich_help_panel="Cells"
+        ),
+    ] = None,
+    number: Annotated[int, typer.Option("--cells", help="Number of cells.", rich_help_panel="Cells")] = 256,
+    generator: options.Generator = "none",
+    samples: options.Samples = DEFAULT_SAMPLES,
+    seed: options.Seed = 0,
+) -> None:
+    """Cut rows into cells, count them, and keep the counts in a file.
+
+    The file holds counts, the centre of each cell, which is the mean of its rows, and the names of columns, groups and
+    categories. Other rows can be counted on the same cells with --like, and the counts added up with fairlimits merge.
+
+    Examples
+    --------
+      fairlimits cells adult -o cells.npz
+
+      fairlimits cells 'big/*.parquet' --label paid --sensitive sex -o monday.npz
+
+      fairlimits cells 'next/*.parquet' --like monday.npz -o tuesday.npz
+    """
+    # With --like, a name of a benchmark is that of a file too.
+    check_outputs([*(data if like is None else map(Path, data)), like], (output, (".npz",)))
+    if like is not None:
+        base = CellDistribution.load(like)
+        given = {
+            "--label": label,
+            "--positive": positive,
+            "--sensitive": sensitive,
+            "--weight": weight,
+            "--numeric": numeric,
+            "--categorical": categorical,
+            "--drop": drop,
+        }
+        odd = [name for name, value in given.items() if value]
+        if odd:
+            raise InputError(f"--like says what the columns mean; leave {', '.join(odd)} out.")
+        with progress_bar("Counting") as tell:
+            dist = discretize(data, like=base, missing_sensitive=missing_sensitive, progress=tell)
+    else:
+        rows = options.open_rows(
+            data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+        )
+        if isinstance(rows, CellDistribution):
+            raise InputError(f"{data[0]} holds cells already; give rows.")
+        dist = options.make_cells(rows, number, seed, generator, samples)
+    dist.save(output)
+    say(f"{dist.info['rows']:,} rows in {dist.n_cells} cells, groups {', '.join(dist.groups)}.")
+    say(f"Written to {output}.")

@@ -1,0 +1,147 @@
+"""``fairlimits decorrelate``: features from which the group cannot be told, as a table for another team."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import typer
+
+from fairlimits._util.storage import write_whole
+from fairlimits.apps.cli import options
+from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv
+from fairlimits.data import Dataset, benchmark_names, load_dataset, read_table
+from fairlimits.decorrelation import Certificate, Plan
+from fairlimits.decorrelation import decorrelate as find_map
+from fairlimits.decorrelation.applying import check_seed
+from fairlimits.decorrelation.solving import check_weight
+from fairlimits.errors import InputError
+from fairlimits.law.cells.building import DEFAULT_GENERATOR, DEFAULT_SAMPLES
+from fairlimits.limits.rules import check_tolerances, solve
+
+# Of the rows that a plan is made from, the share that is kept to try it on.
+_HELD_OUT = 0.4
+
+# What still has a say when a plan that was kept is applied.
+_WITH_PLAN = ("data", "plan", "output", "unseen", "seed")
+
+
+def decorrelate(
+    context: typer.Context,
+    data: options.Data,
+    label: options.Label = None,
+    positive: options.Positive = None,
+    sensitive: options.Sensitive = None,
+    weight: options.Weight = None,
+    numeric: options.Numeric = None,
+    categorical: options.Categorical = None,
+    drop: options.Drop = None,
+    missing_sensitive: options.MissingSensitive = "refuse",
+    tolerance: Annotated[
+        list[str] | None,
+        typer.Option("--tolerance", "-t", help="Tolerance of the rule, such as DP=0 or IF=0.1 (repeatable)."),
+    ] = None,
+    aware: Annotated[bool, typer.Option("--aware", help="Let the map see the group: one map for each group.")] = False,
+    accuracy_weight: Annotated[float, typer.Option(help="Weight of accuracy in the objective.")] = 15.0,
+    correlation_weight: Annotated[float, typer.Option(help="Weight of correlation in the objective.")] = 25.0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the mapped rows to a .parquet or .csv file.")
+    ] = None,
+    save_plan: Annotated[Path | None, typer.Option(help="Keep the plan in a .npz file.")] = None,
+    plan: Annotated[Path | None, typer.Option(help="Apply a plan that was kept, to the rows of DATA.")] = None,
+    unseen: Annotated[
+        str, typer.Option(help="Categories that a kept plan does not know: refuse them, or take them as missing.")
+    ] = "refuse",
+    cells: options.Cells = 128,
+    generator: options.Generator = DEFAULT_GENERATOR,
+    samples: options.Samples = DEFAULT_SAMPLES,
+    seed: options.Seed = 0,
+) -> None:
+    """Map the features so that the group cannot be told from them, at the least loss and the least change.
+
+    The map is made on 60% of the rows and tried on the others; all rows are written. The table holds mapped features
+    alone: no sensitive column, no label, no weight, and the rows in the order they came. Whoever has the plan and the
+    seed can tell where a mapped row can have come from: keep both to yourself.
+
+    Examples:
+
+      fairlimits decorrelate adult -t DP=0 -o mapped.parquet --save-plan plan.npz
+
+      fairlimits decorrelate new.csv --plan plan.npz -o mapped.csv
+    """
+    check_outputs([data, plan], (output, (".parquet", ".csv")), (save_plan, (".npz",)))
+    check_seed(seed)
+    if plan is not None:
+        _refuse_unused(context)
+        _apply_saved(plan, data, output, unseen, seed)
+        return
+    if unseen != "refuse":
+        raise InputError("--unseen is for new rows; use it with --plan.")
+    asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0"]))
+    weights = check_weight(accuracy_weight), check_weight(correlation_weight)
+    dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
+    train, held_out = dataset.split(_HELD_OUT, random_state=seed)
+    dist = options.make_cells(train, cells, seed, generator, samples)
+    rule = solve(dist, asked, aware=aware)
+    with progress_bar("Finding the map that moves people least") as tell:
+        found = find_map(dist, rule, *weights, progress=tell)
+    with progress_bar("Trying it on held-out rows"):
+        certificate = found.certificate(held_out, random_state=seed)
+    mapped = None if output is None else found.apply(dataset, random_state=seed)
+    _print(found, certificate, train)
+    if save_plan is not None:
+        found.save(save_plan)
+        say(f"Plan kept in {save_plan}.")
+    if output is not None and mapped is not None:
+        _write(output, mapped)
+
+
+def _refuse_unused(context: typer.Context) -> None:
+    """Refuse options that a plan which is made already cannot take into account."""
+    given = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if (source := context.get_parameter_source(parameter.name or "")) is not None
+        and source.name == "COMMANDLINE"
+        and parameter.name not in _WITH_PLAN
+    ]
+    if given:
+        raise InputError(f"A kept plan takes no {', '.join(given)}: it is made already; leave that out.")
+
+
+def _apply_saved(path: Path, data: str, output: Path | None, unseen: str, seed: int) -> None:
+    if output is None:
+        raise InputError("A plan is applied to write the mapped rows; say where with -o mapped.parquet.")
+    plan = Plan.load(path)
+    rows = load_dataset(data) if data in benchmark_names() else read_table(data)
+    _write(output, plan.apply(rows, random_state=seed, unseen=unseen))  # type: ignore[arg-type]
+
+
+def _write(output: Path, table: pa.Table) -> None:
+    if output.suffix.lower() == ".csv":
+        write_csv(output, table)
+    else:
+        with write_whole(output) as temporary:
+            pq.write_table(table, temporary)
+    say(f"{table.num_rows:,} mapped rows written to {output}.")
+
+
+def _print(plan: Plan, certificate: Certificate, train: Dataset) -> None:
+    heads = ("", "before", "after")
+    rows = [(row["measure"], *(_figure(row[side]) for side in ("before", "after"))) for row in plan.summary()]
+    print_table(heads, rows, f"Plug-in, on the {train.n_rows:,} rows and {plan.distribution.n_cells} cells of the map:")
+    say()
+    rows = []
+    for row in certificate.summary():
+        interval = f" ({row['low']:.3f} to {row['high']:.3f})" if "low" in row else ""
+        rows.append((row["measure"], _figure(row["before"]), _figure(row["after"]) + interval))
+    print_table(heads, rows, "Held-out:")
+    say()
+    say(certificate.text)
+
+
+def _figure(value: float) -> str:
+    return "not estimable" if math.isnan(value) else f"{value:.3f}"

@@ -1,0 +1,253 @@
+"""``fairlimits frontier``: the best accuracy at each tolerance, in a table, a file or a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pyarrow as pa
+import typer
+
+from fairlimits._util.plotting import COLOURS, figure_style
+from fairlimits._util.storage import write_whole
+from fairlimits._util.types import Floats
+from fairlimits.apps.cli import options
+from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
+from fairlimits.errors import InputError
+from fairlimits.law.cells.building import DEFAULT_GENERATOR, DEFAULT_SAMPLES
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.limits.frontiers import Frontier
+from fairlimits.limits.frontiers import frontier as trace
+from fairlimits.limits.ratios import RatioFrontier, ratio_frontier
+from fairlimits.limits.rules import solve
+from fairlimits.notions import rate_name, read_requirements
+from fairlimits.notions.objectives import read_objective
+from fairlimits.notions.rates import check_names, estimable
+
+_PICTURES = (".png", ".pdf", ".svg")
+_LINES = 11
+
+
+def frontier(
+    data: options.Sources,
+    label: options.Label = None,
+    positive: options.Positive = None,
+    sensitive: options.Sensitive = None,
+    weight: options.Weight = None,
+    numeric: options.Numeric = None,
+    categorical: options.Categorical = None,
+    drop: options.Drop = None,
+    missing_sensitive: options.MissingSensitive = "refuse",
+    stream: options.Streamed = None,
+    notion: Annotated[
+        list[str] | None,
+        typer.Option("--notion", "-n", help="Notion to constrain: DP, EA, EOp, PE, EOd or IF (repeatable)."),
+    ] = None,
+    fix: Annotated[
+        list[str] | None, typer.Option(help="Hold a notion at a tolerance, such as IF=0.1 (repeatable).")
+    ] = None,
+    start: Annotated[
+        float | None, typer.Option("--from", help="First tolerance.", show_default="0, or a ratio of 0.5")
+    ] = None,
+    stop: Annotated[
+        float | None, typer.Option("--to", help="Last tolerance.", show_default="0.2, or a ratio of 1")
+    ] = None,
+    points: Annotated[int, typer.Option(help="Number of tolerances.")] = 41,
+    exact: Annotated[bool, typer.Option("--exact", help="Find every breakpoint instead of sampling.")] = False,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What all rules must keep besides, such as 'selection rate <= 0.3', 'accuracy of Female >= 0.8' or "
+            "'selection rate ratio >= 0.8' (repeatable)."
+        ),
+    ] = None,
+    objective: Annotated[
+        str,
+        typer.Option(help="What to be best at: accuracy, 'balanced accuracy', or costs of errors as in 'costs 1:5'."),
+    ] = "accuracy",
+    ratio: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of a notion, hold the ratio of this rate between groups, such as 'selection rate' for the "
+            "four-fifths rule; --from and --to are then ratios (0.5 to 1)."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to a .csv, .json, .png, .pdf or .svg file.")
+    ] = None,
+    cells: options.Cells = 256,
+    generator: options.Generator = DEFAULT_GENERATOR,
+    samples: options.Samples = DEFAULT_SAMPLES,
+    seed: options.Seed = 0,
+) -> None:
+    """Trace the best accuracy at each tolerance, with the group seen and hidden.
+
+    Several notions are constrained together and move together; --fix holds some of them still.
+
+    Examples
+    --------
+      fairlimits frontier adult
+
+      fairlimits frontier adult -n DP -n EA --exact -o curve.csv
+
+      fairlimits frontier adult -n EOd --fix IF=0.1 -o curve.png
+
+      fairlimits frontier adult -n EOd --require 'selection rate <= 0.3' --objective 'costs 1:5'
+
+      fairlimits frontier adult --ratio 'selection rate'
+
+      fairlimits frontier loans.csv --label paid --positive yes --sensitive sex --sensitive race -n EOd
+
+      fairlimits frontier big/*.parquet --label paid --sensitive sex
+    """
+    check_outputs([*data], (output, (".csv", ".json", *_PICTURES)))
+    if ratio is not None and (notion or exact):
+        raise InputError(
+            "--ratio takes the place of --notion, and has no exact breakpoints; leave --notion and --exact out."
+        )
+    moving = () if ratio is not None else check_names(notion or ["DP"])
+    fixed = _fixed(fix or [], moving)
+    first, last = (0.0, 0.2) if ratio is None else (0.5, 1.0)
+    first, last = first if start is None else start, last if stop is None else stop
+    if points < 2 or not (math.isfinite(first) and math.isfinite(last) and 0 <= first < last):
+        raise InputError(
+            f"--from {first:g} --to {last:g} --points {points} gives no range; "
+            "start at 0 or above, end higher, with at least 2 points."
+        )
+    asked: dict[str, Any] = {"requirements": read_requirements(require or []), "objective": read_objective(objective)}
+    name = None if ratio is None else rate_name(ratio)
+    rows = options.open_rows(
+        data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+    )
+    dist = options.make_cells(rows, cells, seed, generator, samples)
+    curves: dict[bool, Frontier | RatioFrontier] = {}
+    for aware in (True, False):
+        with progress_bar("Group seen" if aware else "Group hidden") as tell:
+            if name is not None:
+                curves[aware] = ratio_frontier(
+                    dist,
+                    np.linspace(first, last, points),
+                    rate=name,
+                    tolerances=fixed,
+                    aware=aware,
+                    progress=tell,
+                    **asked,
+                )
+            else:
+                span: Any = (first, last) if exact else np.linspace(first, last, points)
+                tolerances: dict[str, Any] = dict.fromkeys(moving, span) | fixed
+                curves[aware] = trace(
+                    dist, tuple(tolerances), tolerances, aware=aware, exact=exact, progress=tell, **asked
+                )
+    held = [*(f"{name} <= {value:g}" for name, value in fixed.items()), *map(str, asked["requirements"])]
+    _print(dist, curves, " and ".join(moving) + " <=" if moving else f"{name} ratio >=", held)
+    weak = [name for name in (*moving, *fixed) if not estimable(dist, name)]
+    if weak:
+        say(f"Not estimable, for fewer than 30 rows stand behind one of its rates: {', '.join(weak)}.")
+    if output is not None:
+        made: dict[str, Any] = {
+            "data": " ".join(data),
+            "cells": dist.n_cells,
+            # Rows that are read in parts, and saved cells, have none whatever the option says.
+            "generator": dist.info.get("generator") or "none",
+            "seed": seed,
+            "fixed": fixed,
+        }
+        if require:
+            made["requirements"] = held[len(fixed) :]
+        if objective != "accuracy":
+            made["objective"] = objective
+        _write(output, curves, made, held)
+        say(f"Written to {output}.")
+
+
+def _fixed(given: list[str], moving: tuple[str, ...]) -> dict[str, float]:
+    fixed = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        try:
+            fixed[name] = float(value)
+        except ValueError:
+            raise InputError(f"--fix {text} is not understood; write a notion and a number, as in IF=0.1.") from None
+    check_names([*moving, *fixed])
+    return fixed
+
+
+def _positions(curve: Frontier | RatioFrontier) -> Floats:
+    """Tolerances or ratios of the points."""
+    if isinstance(curve, RatioFrontier):
+        return curve.ratios
+    return next((values for values in curve.grid.values() if np.ptp(values) > 0), next(iter(curve.grid.values())))
+
+
+def _exact(curve: Frontier | RatioFrontier) -> bool:
+    return isinstance(curve, Frontier) and curve.exact
+
+
+def _print(
+    dist: CellDistribution, curves: Mapping[bool, Frontier | RatioFrontier], what: str, held: Sequence[str]
+) -> None:
+    at = np.unique(np.concatenate([_positions(curve) for curve in curves.values()]))
+    shown = at[np.unique(np.linspace(0, len(at) - 1, _LINES).round().astype(int))]
+    rows = []
+    for position in shown:
+        values = (np.interp(position, _positions(curves[aware]), curves[aware].value) for aware in (True, False))
+        rows.append((f"{position:.4f}", *(f"{value:.4f}" for value in values)))
+    goal = curves[True].objective
+    rows_text = f"{int(dist.counts.sum()):,} rows, " if dist.counts is not None else ""
+    asked = "".join(f", {each}" for each in held)
+    print_table(
+        (what, "group seen", "group hidden"),
+        rows,
+        f"Best {goal.title}, plug-in ({rows_text}{dist.n_cells} cells{asked})",
+    )
+    best = ", ".join(
+        f"{solve(dist, {}, aware=aware, objective=goal).value:.4f} with the group {'seen' if aware else 'hidden'}"
+        for aware in (True, False)
+    )
+    say(f"Without any constraint: {best}.")
+    if _exact(curves[True]):
+        say(f"{len(curves[True])} and {len(curves[False])} breakpoints; straight lines between them are exact.")
+
+
+def _write(
+    output: Path,
+    curves: Mapping[bool, Frontier | RatioFrontier],
+    made: Mapping[str, Any],
+    held: Sequence[str],
+) -> None:
+    suffix = output.suffix.lower()
+    if suffix in _PICTURES:
+        with figure_style():
+            figure, ax = plt.subplots(figsize=(6.2, 4.0))
+            for aware, curve in curves.items():
+                name = "group seen" if aware else "group hidden"
+                style = "-" if aware else (0, (5, 2))
+                curve.plot(ax, label=name, color=COLOURS["aware" if aware else "unaware"], linestyle=style)
+            asked = "".join(f", {each}" for each in held)
+            ax.set_title(f"Best rule on {Path(made['data']).stem}{asked}", wrap=True)
+            ax.legend()
+            with write_whole(output) as temporary:
+                figure.savefig(temporary)
+            plt.close(figure)
+        return
+    tables = [
+        curve.to_frame().append_column("group", pa.array(["seen" if aware else "hidden"] * len(curve)))
+        for aware, curve in curves.items()
+    ]
+    if suffix == ".csv":
+        write_csv(output, pa.concat_tables(tables))
+        return
+    content = {"made from": dict(made), "figures": "plug-in", "exact": _exact(curves[True])}
+    for aware, curve in curves.items():
+        columns = curve.to_frame().to_pydict()
+        content["group seen" if aware else "group hidden"] = {
+            "accuracy without constraint": curve.bayes_accuracy,
+            # JSON has no NaN: a gap that cannot be computed is null.
+            **{name: [None if math.isnan(v) else v for v in values] for name, values in columns.items()},
+        }
+    write_json(output, content)

@@ -1,0 +1,36 @@
+"""``fairlimits merge``: counts on the same cells, of several places or days, added up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairlimits.apps.cli.terminal import check_outputs, print_table, say
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.merging import merge as add_up
+
+
+def merge(
+    files: Annotated[list[Path], typer.Argument(help="Files that fairlimits cells wrote, or .save() in Python.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write to this .npz file.")],
+) -> None:
+    """Add up counts that were made on the same cells.
+
+    Make the first file with fairlimits cells, and the others with fairlimits cells --like FIRST. The result is what
+    counting all rows at once would have given.
+
+    Examples
+    --------
+      fairlimits merge monday.npz tuesday.npz -o both.npz
+
+      fairlimits frontier both.npz
+    """
+    check_outputs([*files], (output, (".npz",)))
+    given = [CellDistribution.load(file) for file in files]
+    dist = add_up(given)
+    dist.save(output)
+    rows = [(str(file), f"{own.info['rows']:,}") for file, own in zip(files, given, strict=True)]
+    print_table(("file", "rows"), [*rows, ("together", f"{dist.info['rows']:,}")])
+    say(f"Written to {output}.")

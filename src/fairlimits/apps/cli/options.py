@@ -1,0 +1,195 @@
+"""Options that several commands share: the data and how it is cut into cells."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairlimits.apps.cli.terminal import progress_bar, say
+from fairlimits.data import Dataset, Stream, benchmark_names, is_pattern, open_dataset, open_stream
+from fairlimits.errors import InputError
+from fairlimits.law.cells.building import SamplingWarning, discretize
+from fairlimits.law.cells.distributions import CellDistribution
+
+# A file that takes more than this on disk may take many times as much in memory.
+_LARGE = 256 * 2**20
+
+_CELLS_SUFFIX = ".npz"
+
+
+def _check_seed(seed: int) -> int:
+    if seed < 0:
+        raise InputError(f"The seed is {seed}; give a whole number of at least 0.")
+    return seed
+
+
+Data = Annotated[str, typer.Argument(help="A benchmark (adult, law, dutch) or the path of a CSV or Parquet file.")]
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        help="A benchmark (adult, law, dutch), cells that fairlimits saved (.npz), or CSV or Parquet files: paths, "
+        "patterns or directories. Several files, or large ones, are read in parts that fit into memory."
+    ),
+]
+Streamed = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream",
+        help="Read files in parts, or whole.",
+        show_default="parts, if there are several or they are large",
+        rich_help_panel="Data",
+    ),
+]
+Label = Annotated[str | None, typer.Option(help="Column to decide on.", rich_help_panel="Data")]
+Positive = Annotated[str | None, typer.Option(help="Value of the label that counts as 1.", rich_help_panel="Data")]
+Sensitive = Annotated[
+    list[str] | None,
+    typer.Option(help="Sensitive column; repeat it for intersectional groups.", rich_help_panel="Data"),
+]
+Weight = Annotated[str | None, typer.Option(help="Column of row weights.", rich_help_panel="Data")]
+Numeric = Annotated[
+    list[str] | None, typer.Option(help="Read this feature as a number (repeatable).", rich_help_panel="Data")
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(help="Read this feature as a category (repeatable).", rich_help_panel="Data"),
+]
+Drop = Annotated[list[str] | None, typer.Option(help="Leave this column out (repeatable).", rich_help_panel="Data")]
+MissingSensitive = Annotated[
+    str,
+    typer.Option(
+        help="Rows without a sensitive value: refuse them, make them a group, or drop them.",
+        rich_help_panel="Data",
+    ),
+]
+Cells = Annotated[int, typer.Option(help="Number of cells.", rich_help_panel="Cells")]
+Seed = Annotated[
+    int, typer.Option(callback=_check_seed, help="Seed: the same seed gives the same result.", rich_help_panel="Cells")
+]
+
+Generator = Annotated[
+    str,
+    typer.Option(
+        help="What to count: the rows as they are (none), or rows of a generator: cart, bootstrap, or ctgan and tvae "
+        "(extra fairlimits\\[ctgan]; its package ctgan is licensed under BUSL-1.1).",
+        rich_help_panel="Cells",
+    ),
+]
+Samples = Annotated[int, typer.Option(help="Rows to generate, with a generator.", rich_help_panel="Cells")]
+
+
+def open_data(
+    data: str,
+    label: str | None,
+    positive: str | None,
+    sensitive: list[str] | None,
+    weight: str | None,
+    numeric: list[str] | None,
+    categorical: list[str] | None,
+    drop: list[str] | None,
+    missing_sensitive: str,
+) -> Dataset:
+    """Open what the data options describe, for a command that needs the rows in memory."""
+    if data.endswith(_CELLS_SUFFIX) or is_pattern(data) or Path(data).is_dir():
+        raise InputError(
+            f"This command needs the rows of one table in memory, and {data} is none; give a CSV or Parquet file with "
+            "a sample of the rows, or use fairlimits frontier, which reads files in parts."
+        )
+    return open_dataset(
+        data,
+        **_columns(label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive),
+    )
+
+
+def open_rows(
+    sources: list[str],
+    stream: bool | None,
+    label: str | None,
+    positive: str | None,
+    sensitive: list[str] | None,
+    weight: str | None,
+    numeric: list[str] | None,
+    categorical: list[str] | None,
+    drop: list[str] | None,
+    missing_sensitive: str,
+) -> Dataset | Stream | CellDistribution:
+    """Open what the data options describe, for a command that only needs cells: rows, rows in parts, or cells."""
+    columns = _columns(label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
+    if any(source.endswith(_CELLS_SUFFIX) for source in sources):
+        if len(sources) > 1:
+            raise InputError("Several files of cells were given; make one of them first, with fairlimits merge.")
+        if any(value for name, value in columns.items() if name != "missing_sensitive"):
+            raise InputError(f"{sources[0]} holds cells, whose columns are settled; leave the options of the data out.")
+        return CellDistribution.load(sources[0])
+    if len(sources) == 1 and (sources[0] in benchmark_names() or not _in_parts(sources[0], stream)):
+        return open_dataset(sources[0], **columns)
+    if stream is False:
+        raise InputError("Several files are read as one table in parts only; leave --no-stream out.")
+    return open_stream(sources, **columns)
+
+
+def _in_parts(source: str, stream: bool | None) -> bool:
+    path = Path(source)
+    if path.is_dir() or (is_pattern(source) and not path.exists()):
+        return True
+    return path.is_file() and path.stat().st_size > _LARGE if stream is None else stream
+
+
+def _columns(
+    label: str | None,
+    positive: str | None,
+    sensitive: list[str] | None,
+    weight: str | None,
+    numeric: list[str] | None,
+    categorical: list[str] | None,
+    drop: list[str] | None,
+    missing_sensitive: str,
+) -> dict[str, Any]:
+    if missing_sensitive not in ("refuse", "group", "drop"):
+        raise InputError(f"--missing-sensitive is {missing_sensitive!r}; it must be 'refuse', 'group' or 'drop'.")
+    return {
+        "label": label,
+        "positive": positive,
+        "sensitive": sensitive or None,
+        "weight": weight,
+        "numeric": numeric,
+        "categorical": categorical,
+        "drop": drop,
+        "missing_sensitive": missing_sensitive,
+    }
+
+
+def make_cells(
+    rows: Dataset | Stream | CellDistribution, cells: int, seed: int, generator: str, samples: int
+) -> CellDistribution:
+    """Cut the data into cells, with a progress bar, and say so if too few rows are generated."""
+    if isinstance(rows, CellDistribution):
+        return rows
+    made_by = None if generator == "none" else generator
+    with progress_bar("Cutting the features into cells") as tell, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SamplingWarning)
+        dist = discretize(rows, cells, generator=made_by, n_samples=samples, random_state=seed, progress=tell)
+    for warning in caught:
+        if issubclass(warning.category, SamplingWarning):
+            say(f"Note: {warning.message}")
+    return dist
+
+
+def read_tolerances(given: list[str]) -> dict[str, float]:
+    """Read notions and numbers written as DP=0.05."""
+    tolerances: dict[str, float] = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            raise InputError(
+                f"The tolerance {text!r} is not understood; write a notion and a number, as in DP=0.05."
+            ) from None
+        if name in tolerances:
+            raise InputError(f"{name} is given twice; give each notion one tolerance.")
+        tolerances[name] = number
+    return tolerances

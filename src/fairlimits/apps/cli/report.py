@@ -1,0 +1,109 @@
+"""``fairlimits report``: the whole answer on one page."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import fairlimits
+from fairlimits._util.storage import write_text
+from fairlimits.apps.cli import options
+from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_json
+from fairlimits.apps.report import Summary, render, summarise
+from fairlimits.law.cells.building import DEFAULT_GENERATOR, DEFAULT_SAMPLES
+from fairlimits.limits.rules import check_tolerances
+
+
+def report(
+    data: options.Data,
+    label: options.Label = None,
+    positive: options.Positive = None,
+    sensitive: options.Sensitive = None,
+    weight: options.Weight = None,
+    numeric: options.Numeric = None,
+    categorical: options.Categorical = None,
+    drop: options.Drop = None,
+    missing_sensitive: options.MissingSensitive = "refuse",
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page (.html), or its content (.json).")] = Path(
+        "report.html"
+    ),
+    tolerance: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tolerance", "-t", help="Largest gap in the four situations, such as DP=0.05 (the default; repeatable)."
+        ),
+    ] = None,
+    test_size: Annotated[float, typer.Option(help="Share of the rows to judge rules on.")] = 0.3,
+    cells: options.Cells = 256,
+    generator: options.Generator = DEFAULT_GENERATOR,
+    samples: options.Samples = DEFAULT_SAMPLES,
+    seed: options.Seed = 0,
+) -> None:
+    """Write a page that says what fairness costs on this data, on people that no rule has seen.
+
+    Examples
+    --------
+      fairlimits report adult -o report.html
+
+      fairlimits report loans.csv --label paid --positive yes --sensitive sex -o report.html
+    """
+    check_outputs([data], (output, (".html", ".json")))
+    asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
+    dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
+    dist = options.make_cells(dataset, cells, seed, generator, samples)
+    with progress_bar("Report") as tell:
+        summary = summarise(
+            dataset,
+            dist,
+            Path(data).stem,
+            tolerances=asked,
+            test_size=test_size,
+            random_state=seed,
+            progress=tell,
+        )
+    chosen = {
+        "label": label,
+        "positive": positive,
+        "weight": weight,
+        "cells": cells,
+        "generator": generator if generator != DEFAULT_GENERATOR else None,
+        "samples": samples if samples != DEFAULT_SAMPLES else None,
+        "test-size": test_size if test_size != 0.3 else None,
+        "seed": seed,
+        "output": output,
+    }
+    lists = {
+        "tolerance": tolerance,
+        "sensitive": sensitive,
+        "numeric": numeric,
+        "categorical": categorical,
+        "drop": drop,
+    }
+    words = ["fairlimits", "report", data]
+    words += [word for key, value in chosen.items() if value is not None for word in (f"--{key}", str(value))]
+    words += [word for key, values in lists.items() for value in values or [] for word in (f"--{key}", value)]
+    if missing_sensitive != "refuse":
+        words += ["--missing-sensitive", missing_sensitive]
+    if output.suffix.lower() == ".json":
+        write_json(output, {"fairlimits": fairlimits.__version__, "command": shlex.join(words), **summary.to_dict()})
+    else:
+        write_text(output, render(summary, shlex.join(words), fairlimits.__version__))
+    _print(summary)
+    say(f"Written to {output}.")
+
+
+def _print(summary: Summary) -> None:
+    held = summary.held_out
+    rows = []
+    for notion in dict.fromkeys(own.notion for own in held.costs):
+        found = [held.cost(notion, tolerance, aware) for aware in (True, False) for tolerance in (0.0, 0.05)]
+        rows.append((found[0].title, *(f"{own.accuracy.value:.4f}" for own in found)))
+    print_table(
+        ("notion", "seen, at 0", "seen, at 0.05", "hidden, at 0", "hidden, at 0.05"),
+        rows,
+        f"Accuracy on {held.tested:,} held-out rows: {held.best_seen.value:.4f} with the group seen, "
+        f"{held.best_hidden.value:.4f} with it hidden; under one notion:",
+    )

@@ -1,0 +1,165 @@
+"""``fairlimits scenarios``: the four situations side by side, plug-in and held out."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairlimits._util.types import Ints
+from fairlimits.apps.cli import options
+from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
+from fairlimits.evaluation.challenges import BeatenWarning
+from fairlimits.evaluation.scenarios import Scenarios
+from fairlimits.evaluation.scenarios import scenarios as compare
+from fairlimits.law.cells.sampling import rows_to_certify
+from fairlimits.limits.outcome_rules import MarginWarning
+from fairlimits.limits.rules import check_tolerances
+from fairlimits.notions.rates import NOTIONS
+from fairlimits.notions.tallies import Estimate
+
+_FIGURES = "plug-in: as the estimate has it; held out: on rows that took no part in making the rules, with intervals"
+
+
+def scenarios(
+    data: options.Data,
+    label: options.Label = None,
+    positive: options.Positive = None,
+    sensitive: options.Sensitive = None,
+    weight: options.Weight = None,
+    numeric: options.Numeric = None,
+    categorical: options.Categorical = None,
+    drop: options.Drop = None,
+    missing_sensitive: options.MissingSensitive = "refuse",
+    tolerance: Annotated[
+        list[str] | None,
+        typer.Option("--tolerance", "-t", help="Largest gap of a notion, such as DP=0.05 (repeatable)."),
+    ] = None,
+    correlation: Annotated[
+        float, typer.Option(help="Largest correlation of features and group that counts as decorrelated.")
+    ] = 0.0,
+    prediction: Annotated[
+        str | None,
+        typer.Option(help="Column of a model's decisions, to be compared with the limit; it is no feature."),
+    ] = None,
+    test_size: Annotated[float, typer.Option(help="Share of the rows to evaluate on.")] = 0.3,
+    confidence: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to a .csv or .json file.")] = None,
+    cells: options.Cells = 256,
+    seed: options.Seed = 0,
+) -> None:
+    """Compare the four situations: the group seen or hidden, the features decorrelated from it or not.
+
+    Every figure is given twice: as the estimate has it (plug-in), and on rows that took no part (held out).
+
+    Examples
+    --------
+      fairlimits scenarios adult
+
+      fairlimits scenarios adult -t EOd=0.05 -t DP=0.1 -o table.csv
+
+      fairlimits scenarios loans.csv --label paid --positive yes --sensitive sex --prediction decided
+    """
+    check_outputs([data], (output, (".csv", ".json")))
+    tolerances = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
+    numbers = list(numeric or [])
+    if prediction is not None and prediction not in numbers:
+        numbers.append(prediction)
+    dataset = options.open_data(data, label, positive, sensitive, weight, numbers, categorical, drop, missing_sensitive)
+    with progress_bar("Scenarios") as tell, warnings.catch_warnings(record=True) as caught:
+        # What it says is printed below, with all other findings.
+        warnings.simplefilter("ignore", BeatenWarning)
+        warnings.simplefilter("always", MarginWarning)
+        found = compare(
+            dataset,
+            tolerances,
+            correlation=correlation,
+            test_size=test_size,
+            cells=cells,
+            prediction=prediction,
+            confidence=confidence,
+            random_state=seed,
+            progress=tell,
+        )
+    _print(found, tolerances)
+    for note in dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, MarginWarning)):
+        say(f"Note: {note}")
+    if needed := _rows_needed(found, dataset.counts(), tolerances):
+        say(needed)
+    if output is not None:
+        if output.suffix.lower() == ".csv":
+            write_csv(output, found.to_frame())
+        else:
+            write_json(output, _record(found, {"data": data, "cells": cells, "seed": seed, "test size": test_size}))
+        say(f"Written to {output}.")
+
+
+def _print(found: Scenarios, tolerances: Mapping[str, float]) -> None:
+    group_notions = [name for name in tolerances if name != "IF"]
+    rows = []
+    for own in found.situations:
+        held = own.evaluation
+        left = "" if math.isnan(own.correlation) else f"{own.correlation:.3f}"
+        gaps = [_short(held.gaps[name]) for name in group_notions]
+        rows.append((own.name, f"{held.plug_in:.4f}", _short(held.accuracy), *gaps, left))
+    heads = ("situation", "plug-in", "held out", *(f"gap {name}" for name in group_notions), "correlation")
+    asked = ", ".join(f"{name} <= {value:g}" for name, value in tolerances.items())
+    print_table(heads, rows, f"Accuracy with {asked} ({found.learned:,} rows learned, {found.tested:,} held out)")
+    say()
+    print_table(
+        ("cost in accuracy", "plug-in", "held out, paired"),
+        [(cost.name, f"{cost.plug_in:+.4f}", _short(cost.held_out, "+")) for cost in found.costs],
+    )
+    say()
+    say(found.in_words())
+    say(f"The estimate of P(A, Y | x) is off by {found.calibration_error:.4f} on average, out of fold (calibration).")
+    for challenge in found.challenges:
+        say(str(challenge))
+
+
+def _short(estimate: Estimate, sign: str = "") -> str:
+    if not estimate.known:
+        return "not estimable"
+    return f"{estimate.value:{sign}.4f} ({estimate.low:{sign}.4f} to {estimate.high:{sign}.4f})"
+
+
+def _rows_needed(found: Scenarios, counts: Ints, tolerances: Mapping[str, float]) -> str:
+    """Say for each tolerance how many rows it takes to certify it between the two groups with the fewest rows."""
+    words = []
+    for name in (own for own in tolerances if own != "IF" and tolerances[own] < 1):
+        if tolerances[name] == 0:
+            words.append(f"That a gap in {name} is exactly 0 cannot be shown by any number of rows.")
+            continue
+        needed = []
+        for rate in NOTIONS[name].rates:
+            shares = sorted(rows / counts.sum() for rows in counts[:, list(rate.given)].sum(axis=1).tolist() if rows)
+            if len(shares) > 1:
+                needed.append(rows_to_certify(tolerances[name], shares=shares[:2]))
+        if needed:
+            words.append(
+                f"To show that a gap in {name} between the two smallest groups is at most {tolerances[name]:g}, if it "
+                f"is 0, takes about {max(needed):,} held-out rows in the worst case; there are {found.tested:,}."
+            )
+    return " ".join(words)
+
+
+def _record(found: Scenarios, made: Mapping[str, Any]) -> dict[str, Any]:
+    def clean(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        # JSON has no NaN: what is not estimable is null.
+        return [{k: None if isinstance(v, float) and math.isnan(v) else v for k, v in row.items()} for row in rows]
+
+    return {
+        "made from": dict(made),
+        "figures": _FIGURES,
+        "tolerances": dict(found.tolerances),
+        "rows": {"learned": found.learned, "held out": found.tested},
+        "situations": clean(found.to_frame().to_pylist()),
+        "costs": clean(found.costs_to_frame().to_pylist()),
+        "calibration error": found.calibration_error,
+        "in words": found.in_words(),
+        "model": [str(challenge) for challenge in found.challenges],
+    }

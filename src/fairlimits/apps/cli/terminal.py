@@ -1,0 +1,129 @@
+"""What people see in the terminal: tables, progress, complaints; and results, checked before and written by suffix."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from fairlimits._util.storage import write_text, write_whole
+from fairlimits.data import benchmark_names
+from fairlimits.data.benchmarks import benchmark_file
+from fairlimits.data.parts import find_files
+from fairlimits.errors import FileError
+
+
+def say(words: str = "") -> None:
+    """Print a line, taking no part of it for markup."""
+    Console(soft_wrap=True).print(words, markup=False, highlight=False)
+
+
+def complain(words: str) -> None:
+    """Print an error to standard error."""
+    Console(stderr=True, soft_wrap=True).print(f"Error: {words}", markup=False, highlight=False)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[float, str], None]]:
+    """Show a bar on standard error while the block runs, if a person is watching."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.fields[words]}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=1.0, words=what)
+
+        def tell(fraction: float, words: str) -> None:
+            progress.update(task, completed=fraction, words=f"{what}: {words}")
+
+        yield tell
+
+
+def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None) -> None:
+    """Print a table; the first column is text, the others are numbers."""
+    if title is not None:
+        say(title)
+    table = Table(box=None, pad_edge=False, padding=(0, 2))
+    for number, head in enumerate(heads):
+        # Names come from the data, so nothing in them may be taken for markup.
+        table.add_column(Text(head), justify="right" if number else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    # Wide enough that no figure is ever cut; short tables do not fill it.
+    Console(width=200).print(table)
+
+
+def check_outputs(inputs: list[str | Path | None], *outputs: tuple[Path | None, Sequence[str]]) -> None:
+    """Refuse outputs that would replace an input or each other, or cannot be written, before any work is done.
+
+    Parameters
+    ----------
+    inputs : list of str, path or None
+        All that the command reads: files, patterns and directories; a string may be the name of a benchmark.
+    *outputs : tuple of path or None, and sequence of str
+        Each file to write, with the suffixes that say what to write.
+    """
+    read = _input_files([source for source in inputs if source is not None])
+    written: list[Path] = []
+    for output, allowed in outputs:
+        if output is None:
+            continue
+        for file in read:
+            if _same(output, file):
+                raise FileError(
+                    f"The output {output} is the input {file} itself; choose another name, so that nothing is lost."
+                )
+        for other in written:
+            if _same(output, other):
+                raise FileError(
+                    f"The outputs {other} and {output} are the same file; choose two names, so that nothing is lost."
+                )
+        if output.suffix.lower() not in allowed:
+            ending = output.suffix or "no suffix"
+            raise FileError(f"The output {output} ends in {ending}; it must end in one of {', '.join(allowed)}.")
+        if output.is_dir():
+            raise FileError(f"The output {output} is a directory; give the name of a file.")
+        if not output.parent.is_dir():
+            raise FileError(f"The output {output} cannot be written: its directory does not exist; create it first.")
+        written.append(output)
+
+
+def _input_files(sources: Sequence[str | Path]) -> list[Path]:
+    """Files that are read, as far as they can be found: reading complains about the others."""
+    # Several sources are read as files, whatever their names.
+    names = [source for source in sources if isinstance(source, str)]
+    if len(names) == 1 and names[0] in benchmark_names():
+        return [benchmark_file(names[0]), *_input_files([own for own in sources if isinstance(own, Path)])]
+    files: list[Path] = []
+    for source in sources:
+        with suppress(FileError, OSError):
+            files += find_files(source)
+    return files
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, through links of any kind."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        # One of them is not there yet, but links may lead to where it will be. Path.resolve fails on circular ones.
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def write_csv(path: Path, table: pa.Table) -> None:
+    """Write a table as CSV, whole or not at all."""
+    with write_whole(path) as temporary:
+        pa_csv.write_csv(table, temporary)
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write plain data as JSON, whole or not at all."""
+    write_text(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")

@@ -1,0 +1,143 @@
+"""The frontier with where a person stands on it, for the screen (plotly) and for a file (matplotlib)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from fairlimits._util.plotting import COLOURS, GRID, INK, MUTED, figure_style
+from fairlimits.apps.explorer.answer import Answer, Curve
+from fairlimits.apps.explorer.sentences import Point, sees
+from fairlimits.notions.rates import title
+
+_FONT = 'system-ui, "Segoe UI", Roboto, sans-serif'
+_POINT_COLOURS = {"pin": INK, "model": COLOURS["EOd"]}
+
+
+def axis_title(moving: str) -> str:
+    """What the plot runs along."""
+    return f"largest gap, {title(moving)}"
+
+
+def with_position(curve: Curve, answer: Answer) -> tuple[list[float], list[float]]:
+    """The curve with the present position among its points: a sampled one would pass just below it."""
+    pairs = list(zip(curve["tolerance"], curve["accuracy"], strict=True))
+    if answer["at"] is not None and not curve["exact"]:
+        pairs = sorted([*pairs, (answer["at"], answer["accuracy"])])
+    return [x for x, _ in pairs], [y for _, y in pairs]
+
+
+def plotly_figure(answer: Answer, curves: Mapping[bool, Curve], points: Sequence[Point]) -> dict[str, Any]:
+    """Draw for the screen, as the plain data that plotly reads.
+
+    Plotly takes some HTML in labels for markup, so every name that is not ours is escaped.
+    """
+    own = COLOURS["aware" if answer["aware"] else "unaware"]
+    traces: list[dict[str, Any]] = []
+    for aware, curve in curves.items():
+        mine = aware == answer["aware"]
+        x, y = with_position(curve, answer) if mine else (curve["tolerance"], curve["accuracy"])
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": sees(aware),
+                "x": x,
+                "y": y,
+                "line": {
+                    "color": COLOURS["aware" if aware else "unaware"],
+                    "width": 3 if mine else 1.5,
+                    "dash": "solid" if aware else "dash",
+                },
+                "hovertemplate": "%{y:.4f} at %{x:.3f}",
+            }
+        )
+    for kind, symbol in (("pin", "diamond"), ("model", "x")):
+        shown = placed(points, kind, answer["moving"])
+        if shown:
+            traces.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers+text",
+                    "name": "pinned" if kind == "pin" else "model",
+                    "x": [x for x, _, _ in shown],
+                    "y": [y for _, y, _ in shown],
+                    "text": [str(point["number"]) for _, _, point in shown],
+                    "customdata": [escape(point["name"]) for _, _, point in shown],
+                    "textposition": "top center",
+                    "marker": {"size": 10, "symbol": symbol, "color": _POINT_COLOURS[kind]},
+                    "hovertemplate": "%{customdata}<br>%{y:.4f} at %{x:.3f}<extra></extra>",
+                }
+            )
+    if answer["at"] is not None:
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": "here",
+                "x": [answer["at"]],
+                "y": [answer["accuracy"]],
+                "marker": {"size": 14, "color": own, "line": {"color": "white", "width": 2}},
+                "hovertemplate": "here: %{y:.4f} at %{x:.3f}<extra></extra>",
+            }
+        )
+    axis = {"gridcolor": GRID, "linecolor": MUTED, "zeroline": False, "ticks": "outside", "tickcolor": GRID}
+    return {
+        "data": traces,
+        "layout": {
+            "template": None,
+            "font": {"family": _FONT, "color": INK, "size": 13},
+            "paper_bgcolor": "white",
+            "plot_bgcolor": "white",
+            "margin": {"l": 64, "r": 12, "t": 8, "b": 56},
+            "xaxis": {**axis, "title": {"text": axis_title(answer["moving"])}, "rangemode": "tozero"},
+            "yaxis": {**axis, "title": {"text": "accuracy (plug-in)"}, "tickformat": ".3f", "automargin": True},
+            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+            "hovermode": "closest",
+            # A zoom lasts as long as the plot is about the same notion.
+            "uirevision": answer["moving"],
+        },
+    }
+
+
+def placed(points: Sequence[Point], kind: str, moving: str) -> list[tuple[float, float, Point]]:
+    """Where the points of a kind stand: at their own gap. Those without one are left out."""
+    own = ((point["gaps"].get(moving), point) for point in points if point["kind"] == kind)
+    return [(gap, point["accuracy"], point) for gap, point in own if gap is not None]
+
+
+def svg_figure(answer: Answer, curves: Mapping[bool, Curve], points: Sequence[Point], heading: str) -> str:
+    """Draw for a file: SVG text, the same for the same choices."""
+    with figure_style():
+        # Not through pyplot, which may want a screen, and the main thread.
+        figure = Figure(figsize=(7, 4.2))
+        ax = figure.subplots()
+        for aware, curve in curves.items():
+            x, y = with_position(curve, answer) if aware == answer["aware"] else (curve["tolerance"], curve["accuracy"])
+            colour = COLOURS["aware" if aware else "unaware"]
+            ax.plot(x, y, color=colour, linestyle="-" if aware else (0, (5, 2)), label=sees(aware))
+        if answer["at"] is not None:
+            colour = COLOURS["aware" if answer["aware"] else "unaware"]
+            ax.plot(answer["at"], answer["accuracy"], "o", color=colour, markersize=9, label="here")
+        for kind, symbol in (("pin", "D"), ("model", "X")):
+            for x_at, y_at, point in placed(points, kind, answer["moving"]):
+                label = f"{point['number']}: {_plain(point['name'])}"
+                ax.plot(x_at, y_at, symbol, color=_POINT_COLOURS[kind], markersize=7, label=label)
+                ax.annotate(str(point["number"]), (x_at, y_at), (0, 6), textcoords="offset points", ha="center")
+        ax.set_title(_plain(heading))
+        ax.set_xlabel(axis_title(answer["moving"]))
+        ax.set_ylabel("accuracy (plug-in)")
+        ax.legend(loc="lower right", fontsize=8)
+        stream = io.StringIO()
+        # No date, so that the same choices give the same file.
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    return stream.getvalue()
+
+
+def _plain(text: str) -> str:
+    """A name as matplotlib must be given it: a dollar sign would begin a formula, and SVG has no control characters."""
+    return "".join(letter for letter in text if letter.isprintable()).replace("$", r"\$")

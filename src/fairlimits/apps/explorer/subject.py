@@ -1,0 +1,85 @@
+"""What a page is about: a distribution, its rows if they are at hand, and the curves that were asked for before."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from fairlimits.apps.explorer import answer as answers
+from fairlimits.apps.explorer.answer import Answer, Choices, Curve
+from fairlimits.apps.explorer.upload import Placed, place, read_predictions
+from fairlimits.data import Dataset
+from fairlimits.errors import InputError
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.neighbours import can_compare
+from fairlimits.limits.rules import Rule, solve
+from fairlimits.notions.rates import ALL_NOTIONS, INDIVIDUAL, estimable
+
+# Curves that are kept: a slider that is dragged asks for the same one again and again.
+_KEPT = 256
+
+# Sliders end at a multiple of this.
+_ROUND = 0.05
+
+
+class Subject:
+    """A distribution that pages ask questions about.
+
+    It holds no page's choices, so one page cannot disturb another. Questions are answered one at a time: each takes
+    milliseconds, and neither the solver nor the drawing is meant to be shared.
+
+    Parameters
+    ----------
+    name : str
+        What the data is called.
+    dist : CellDistribution
+        What is solved on.
+    data : Dataset, optional
+        The rows that models are judged on; without them no model can be placed.
+    """
+
+    def __init__(self, name: str, dist: CellDistribution, data: Dataset | None = None) -> None:
+        self.name, self.dist, self.data = name, dist, data
+        self.notions = tuple(name for name in ALL_NOTIONS if name != INDIVIDUAL or can_compare(dist))
+        self.estimable = {name: estimable(dist, name) for name in self.notions}
+        self.lock = threading.Lock()
+        free = [solve(dist, {}, aware=aware) for aware in (False, True)]
+        self.ends = {name: _end(name, [rule.gaps[name] for rule in free]) for name in self.notions}
+        self._curve = lru_cache(_KEPT)(self._solve_curve)
+
+    def answer(self, choices: Choices) -> Answer:
+        """Figures of the best rule."""
+        with self.lock:
+            return answers.answer(self.dist, choices)
+
+    def rule(self, choices: Choices) -> Rule:
+        """The best rule itself."""
+        with self.lock:
+            return answers.best_rule(self.dist, choices)
+
+    def curve(self, moving: str, others: Mapping[str, float], aware: bool) -> Curve:
+        """Best accuracy along one notion's tolerance; a curve that was asked for before is not solved again."""
+        with self.lock:
+            return self._curve(moving, tuple(others.items()), aware)
+
+    def _solve_curve(self, moving: str, others: tuple[tuple[str, float], ...], aware: bool) -> Curve:
+        return answers.curve(self.dist, moving, dict(others), aware, self.ends[moving])
+
+    def place(self, contents: str) -> Placed:
+        """Judge the predictions of an uploaded file."""
+        if self.data is None:
+            raise InputError("A model is judged on rows, and none are at hand; start the explorer with one table.")
+        return place(self.data, read_predictions(contents, self.data.n_rows))
+
+
+def _end(name: str, gaps: list[float]) -> float:
+    """Where a slider ends: just beyond the gap of the best rule without constraints, where nothing is lost any more."""
+    if name == INDIVIDUAL:
+        return 1.0
+    largest = float(np.nanmax([0.0, *gaps]))
+    steps = max(math.ceil(largest / _ROUND + 0.2), 2)
+    return min(round(steps * _ROUND, 2), 1.0)

@@ -1,0 +1,196 @@
+"""Pictures of a report, as SVG text that a page holds in itself."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, figure_style
+from fairlimits.apps.report.on_cells import OnCells
+from fairlimits.apps.report.plain import Decorrelated, HeldOutCurve, Individual, Tensions
+from fairlimits.apps.report.summary import Summary
+from fairlimits.notions.rates import title
+
+# Groups drawn in one picture; of more, the largest.
+_MOST_GROUPS = 4
+
+
+def frontier_figure(summary: Summary) -> Figure:
+    """Draw every single notion's frontier, held out with its band, and plug-in; group hidden above, seen below."""
+    curves = [curve for curve in summary.held_out.curves if len(curve.notions) == 1]
+    notions = list(dict.fromkeys(curve.notions[0] for curve in curves))
+    low, high = _range(curves, summary.on_cells)
+    with figure_style():
+        figure, axes = plt.subplots(2, len(notions), figsize=(11.5, 5.4), sharex=True, sharey=True)
+        for row, aware in enumerate((False, True)):
+            for ax, notion in zip(axes[row], notions, strict=True):
+                curve = next(own for own in curves if own.notions[0] == notion and own.aware == aware)
+                on_cells = next(own for own in summary.on_cells.curves if (own.notion, own.aware) == (notion, aware))
+                until = curve.tolerances[-1]
+                x, y = [*on_cells.tolerances, until], [*on_cells.accuracy, on_cells.accuracy[-1]]
+                ax.plot(
+                    x, y, color=MUTED, linewidth=1.1, linestyle=STYLES[2], label=f"on {summary.on_cells.cells} cells"
+                )
+                _draw(ax, curve, COLOURS["aware" if aware else "unaware"])
+                ax.set_xlim(0, until)
+                ax.set_ylim(low, high)
+                if row == 0:
+                    ax.set_title(title(notion).capitalize(), fontsize=10)
+                else:
+                    ax.set_xlabel("largest gap allowed")
+            axes[row, 0].set_ylabel(f"accuracy\ngroup {'seen' if aware else 'hidden'}")
+            axes[row, -1].legend(loc="lower right", fontsize=8)
+    return figure
+
+
+def pair_figure(summary: Summary) -> Figure:
+    """Draw the frontiers of pairs of notions that move together, beside each alone."""
+    pairs = [curve for curve in summary.held_out.curves if len(curve.notions) == 2]
+    names = list(dict.fromkeys(tuple(curve.notions) for curve in pairs))
+    low, high = _range(summary.held_out.curves, None)
+    with figure_style():
+        figure, axes = plt.subplots(1, len(names), figsize=(11.5, 3.1), sharey=True)
+        for ax, both in zip(np.atleast_1d(axes), names, strict=True):
+            for aware in (False, True):
+                own = next(c for c in pairs if tuple(c.notions) == both and c.aware == aware)
+                _draw(ax, own, COLOURS["aware" if aware else "unaware"], f"group {'seen' if aware else 'hidden'}")
+            ax.set_title(" and ".join(both))
+            ax.set_xlabel("largest gap allowed in both")
+            ax.set_xlim(0, own.tolerances[-1])
+            ax.set_ylim(low, high)
+        np.atleast_1d(axes)[0].set_ylabel("accuracy")
+        np.atleast_1d(axes)[-1].legend(loc="lower right", fontsize=8)
+    return figure
+
+
+def _range(curves: Sequence[HeldOutCurve], cells: OnCells | None) -> tuple[float, float]:
+    lows = [min((*curve.low, *curve.plug_in)) for curve in curves]
+    highs = [max((*curve.high, *curve.plug_in)) for curve in curves]
+    if cells is not None:
+        lows += [min(curve.accuracy) for curve in cells.curves]
+        highs += [max(curve.accuracy) for curve in cells.curves]
+    room = max(max(highs) - min(lows), 1e-4) * 0.06
+    return min(lows) - room, max(highs) + room
+
+
+def _draw(ax: Axes, curve: HeldOutCurve, colour: str, name: str | None = None) -> None:
+    ax.fill_between(curve.tolerances, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0)
+    ax.plot(curve.tolerances, curve.accuracy, color=colour, label=f"{name}, held out" if name else "held out")
+    dashed = f"{name}, plug-in" if name else "plug-in"
+    ax.plot(curve.tolerances, curve.plug_in, color=colour, linestyle=STYLES[1], linewidth=1.3, label=dashed)
+
+
+def tension_figure(found: Tensions) -> Figure:
+    """Draw a heat map: what each pair of notions costs, and how much of it is beyond the dearer one."""
+    loss, tension = 100 * np.array(found.pair_loss), 100 * np.array(found.tension)
+    size = len(found.notions)
+    with figure_style():
+        figure, ax = plt.subplots(figsize=(6.4, 5.0))
+        below = np.ma.masked_array(tension, mask=np.triu(np.ones((size, size), dtype=bool)))
+        edges = np.arange(size + 1) - 0.5
+        most = max(float(tension.max()), 0.1)
+        shown = ax.pcolormesh(edges, edges, below, cmap="Oranges", vmin=0, vmax=most)
+        ax.invert_yaxis()
+        ax.set_aspect("equal")
+        for i in range(size):
+            for j in range(i + 1):
+                dark = i != j and tension[i, j] > 0.6 * most
+                words = f"{loss[i, j]:.1f}" if i == j else f"{loss[i, j]:.1f}\n+{max(tension[i, j], 0):.1f}"
+                weight = "bold" if i == j else "normal"
+                ax.text(j, i, words, ha="center", va="center", color="white" if dark else INK, fontweight=weight)
+        ax.set_xticks(range(size), found.notions)
+        ax.set_yticks(range(size), found.notions)
+        ax.grid(visible=False)
+        ax.tick_params(length=0)
+        for side in ax.spines.values():
+            side.set_visible(False)
+        bar = figure.colorbar(shown, ax=ax, label="tension, percentage points", shrink=0.8)
+        # A page of lines and letters stays sharp in print.
+        if bar.solids is not None:
+            bar.solids.set_rasterized(False)
+            bar.solids.set_edgecolor("face")
+    return figure
+
+
+def individual_figure(found: Individual) -> Figure:
+    """Draw accuracy against the tolerance of individual fairness."""
+    with figure_style():
+        figure, ax = plt.subplots(figsize=(6.4, 3.2))
+        for aware, values in ((False, found.accuracy_hidden), (True, found.accuracy_seen)):
+            name = "group seen" if aware else "group hidden"
+            style = STYLES[0] if aware else STYLES[1]
+            ax.plot(
+                found.tolerances, values, color=COLOURS["aware" if aware else "unaware"], linestyle=style, label=name
+            )
+        ax.set_xlabel("largest difference of scores between neighbours")
+        ax.set_ylabel("accuracy (plug-in)")
+        ax.set_xlim(0, found.tolerances[-1])
+        ax.legend(loc="lower right")
+    return figure
+
+
+def law_figure(found: Decorrelated) -> Figure:
+    """Draw where people of each group live among the cells, before and after the map."""
+    shown = list(range(min(len(found.groups), _MOST_GROUPS)))
+    palette = [COLOURS[name] for name in ("DP", "EA", "EOd", "PE")]
+    with figure_style():
+        figure, axes = plt.subplots(1, 2, figsize=(11.5, 3.1), sharey=True)
+        for ax, laws, name in zip(axes, (found.law_before, found.law_after), ("before", "after"), strict=True):
+            for g in shown:
+                place = np.arange(len(laws[g])) + 0.5
+                ax.step(
+                    place,
+                    100 * np.array(laws[g]),
+                    where="mid",
+                    color=palette[g],
+                    linestyle=STYLES[g],
+                    linewidth=1.3,
+                    label=found.groups[g].replace("$", r"\$"),
+                )
+            ax.set_title(f"{name} the map")
+            ax.set_xlabel("cells, by who lives in them")
+        axes[0].set_ylabel("share of the group, %")
+        axes[0].legend(loc="upper center")
+    return figure
+
+
+def shift_figure(cells: OnCells) -> Figure:
+    """Draw which shares of each group are decided otherwise because of each notion."""
+    notions = list(dict.fromkeys(own.notion for own in cells.shifts))
+    groups = list(dict.fromkeys(own.group for own in cells.shifts))[:_MOST_GROUPS]
+    palette = [COLOURS[name] for name in ("DP", "EA", "EOd", "PE")]
+    height = 0.8 / len(groups)
+    with figure_style():
+        figure, ax = plt.subplots(figsize=(8.6, 0.9 + 0.55 * len(notions) * max(len(groups), 2) / 2))
+        for k, group in enumerate(groups):
+            own = [next(s for s in cells.shifts if (s.notion, s.group) == (name, group)) for name in notions]
+            place = np.arange(len(notions))[::-1] + 0.4 - height * (k + 0.5)
+            ax.barh(
+                place, [100 * s.more_yes for s in own], height * 0.9, color=palette[k], label=group.replace("$", r"\$")
+            )
+            ax.barh(place, [-100 * s.more_no for s in own], height * 0.9, color=palette[k])
+        ax.axvline(0, color=MUTED, linewidth=0.8)
+        ax.set_yticks(np.arange(len(notions))[::-1], [title(name) for name in notions])
+        ax.grid(axis="y", visible=False)
+        ax.tick_params(axis="y", length=0)
+        ax.set_xlabel(
+            "more often no   \N{LEFTWARDS ARROW}   share of the group, %   \N{RIGHTWARDS ARROW}   more often yes"
+        )
+        ax.legend(loc="best")
+    return figure
+
+
+def to_svg(figure: Figure) -> str:
+    """Turn a figure into SVG text without the XML prologue, and close it."""
+    stream = io.StringIO()
+    with figure_style():
+        # No date, so that the same report gives the same file.
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    text = stream.getvalue()
+    return text[text.index("<svg") :]

@@ -1,0 +1,249 @@
+"""What a report says of new people: rules made from one part of the rows, judged on the other."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairlimits._util.progress import Progress
+from fairlimits._util.types import Floats
+from fairlimits.apps.report.plain import (
+    Decorrelated,
+    Figure,
+    HeldOutCost,
+    HeldOutCurve,
+    SituationCost,
+    SituationLine,
+    finite,
+)
+from fairlimits.data import Dataset
+from fairlimits.decorrelation import decorrelate
+from fairlimits.evaluation.evaluations import Evaluation, evaluate_scores
+from fairlimits.evaluation.scenarios import Scenarios, compare
+from fairlimits.law.cells.building import discretize
+from fairlimits.law.outcome import Outcome, estimate_outcome
+from fairlimits.limits.outcome_rules import MarginWarning, PointwiseRule, pointwise_frontier, solve_pointwise
+from fairlimits.limits.rules import solve
+from fairlimits.notions.rates import NOTIONS, title
+from fairlimits.notions.tallies import RESAMPLES, percentile_estimate, resampled, tally
+
+TOLERANCES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
+"""Tolerances of the held-out frontiers."""
+
+PRICED = (0.0, 0.05)
+"""Those of them at which every notion's cost is said."""
+
+PAIRS = (("DP", "EA"), ("DP", "EOd"), ("EA", "EOd"))
+
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """All figures of a report on rows that took no part in making the rules.
+
+    Parameters
+    ----------
+    learned, tested : int
+        Rows that the rules were made from, and rows that they were judged on.
+    confidence : float
+        Of all intervals.
+    calibration_error : float
+        How far the estimates of P(A, Y | x) are from what came true, out of fold.
+    learners : dict
+        Learners that are averaged for each part of the estimate.
+    best_seen, best_hidden : Figure
+        Accuracy of the best rules found without constraint.
+    costs : tuple of HeldOutCost
+    curves : tuple of HeldOutCurve
+        Of single notions and of pairs.
+    tolerances : dict
+        Tolerances of the four situations.
+    situations : tuple of SituationLine
+    situation_costs : tuple of SituationCost
+    decorrelated : Decorrelated
+    notes : tuple of str
+        What could not be met, in words.
+    """
+
+    learned: int
+    tested: int
+    confidence: float
+    calibration_error: float
+    learners: dict[str, list[str]]
+    best_seen: Figure
+    best_hidden: Figure
+    costs: tuple[HeldOutCost, ...]
+    curves: tuple[HeldOutCurve, ...]
+    tolerances: dict[str, float]
+    situations: tuple[SituationLine, ...]
+    situation_costs: tuple[SituationCost, ...]
+    decorrelated: Decorrelated
+    notes: tuple[str, ...]
+
+    def cost(self, notion: str, tolerance: float, aware: bool) -> HeldOutCost:
+        """Look up what a notion costs."""
+        wanted = (notion, tolerance, aware)
+        return next(own for own in self.costs if (own.notion, own.tolerance, own.aware) == wanted)
+
+
+def held_out(
+    data: Dataset,
+    tolerances: Mapping[str, float],
+    *,
+    cells: int,
+    test_size: float,
+    estimator: Any,
+    random_state: int,
+    tell: Progress,
+) -> HeldOut:
+    """Split the rows, make rules from one part, and judge them on the other."""
+    learn, test = data.split(test_size, random_state)
+    outcome = estimate_outcome(
+        learn, estimator=estimator, random_state=random_state, progress=lambda done, words: tell(0.6 * done, words)
+    )
+    tell(0.62, "predicting held-out rows")
+    q = outcome.model.predict(test)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MarginWarning)
+        rules = _rules(outcome, tell)
+        tell(0.75, "judging on held-out rows")
+        costs, curves, best = _judge(rules, q, test, random_state)
+        tell(0.8, "the four situations")
+        dist = discretize(learn, cells, partition="blend", outcome=outcome, random_state=random_state)
+        found = compare(outcome, dist, test, tolerances, random_state=random_state)
+    tell(0.92, "decorrelation")
+    return HeldOut(
+        learned=learn.n_rows,
+        tested=test.n_rows,
+        confidence=_CONFIDENCE,
+        calibration_error=found.calibration_error,
+        learners={name: list(members) for name, members in outcome.chosen.items()},
+        best_seen=best[True],
+        best_hidden=best[False],
+        costs=costs,
+        curves=curves,
+        tolerances=dict(tolerances),
+        situations=_situations(found),
+        situation_costs=tuple(
+            SituationCost(own.name, own.plug_in, Figure(*map(float, own.held_out))) for own in found.costs
+        ),
+        decorrelated=_decorrelated(learn, test, cells, random_state),
+        notes=tuple(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, MarginWarning))),
+    )
+
+
+_Key = tuple[tuple[str, ...], bool]
+
+
+def _rules(outcome: Outcome, tell: Progress) -> dict[_Key, tuple[PointwiseRule, ...]]:
+    """Rules at all tolerances, by notions and by whether they see the group; without notions, one alone."""
+    rules: dict[_Key, tuple[PointwiseRule, ...]] = {}
+    several = [*((name,) for name in NOTIONS), *PAIRS]
+    for aware in (True, False):
+        rules[(), aware] = (solve_pointwise(outcome, {}, aware=aware),)
+        for done, names in enumerate(several):
+            tell(0.65 + 0.05 * ((not aware) + done / len(several)), f"frontier of {' and '.join(names)}")
+            rules[names, aware] = pointwise_frontier(outcome, names, TOLERANCES, aware=aware).rules
+    return rules
+
+
+def _judge(
+    rules: Mapping[_Key, tuple[PointwiseRule, ...]], q: Floats, test: Dataset, random_state: int
+) -> tuple[tuple[HeldOutCost, ...], tuple[HeldOutCurve, ...], dict[bool, Figure]]:
+    every = [rule for own in rules.values() for rule in own]
+    scores = np.stack([rule.scores_of(q, test.group) for rule in every])
+    judged = evaluate_scores(scores, np.array([rule.accuracy for rule in every]), test, random_state=random_state)
+    value, drawn = tally(test, scores).accuracy(), resampled(test, scores, RESAMPLES, random_state).accuracy()
+    start, costs, curves, best = 0, [], [], {}
+    free: dict[bool, int] = {}
+    for (names, aware), own in rules.items():
+        part = range(start, start + len(own))
+        start = part.stop
+        if not names:
+            free[aware] = part[0]
+            best[aware] = _known(judged[part[0]])
+            continue
+        curves.append(_curve(names, aware, [judged[k] for k in part]))
+        if len(names) > 1:
+            continue
+        for k, tolerance in zip(part, TOLERANCES, strict=True):
+            if tolerance in PRICED:
+                lost = percentile_estimate(
+                    float(value[free[aware]] - value[k]), drawn[:, free[aware]] - drawn[:, k], _CONFIDENCE
+                )
+                gap = Figure.of(judged[k].gaps[names[0]])
+                accuracy, cost = _known(judged[k]), Figure(*map(float, lost))
+                costs.append(HeldOutCost(names[0], title(names[0]), tolerance, aware, accuracy, gap, cost))
+    return tuple(costs), tuple(curves), best
+
+
+def _known(evaluation: Evaluation) -> Figure:
+    return Figure(*map(float, evaluation.accuracy))
+
+
+def _curve(names: tuple[str, ...], aware: bool, judged: list[Evaluation]) -> HeldOutCurve:
+    return HeldOutCurve(
+        notions=list(names),
+        aware=aware,
+        tolerances=list(TOLERANCES),
+        plug_in=[own.plug_in for own in judged],
+        accuracy=[own.accuracy.value for own in judged],
+        low=[own.accuracy.low for own in judged],
+        high=[own.accuracy.high for own in judged],
+        gaps={name: [finite(own.gaps[name].value) for own in judged] for name in names},
+    )
+
+
+def _situations(found: Scenarios) -> tuple[SituationLine, ...]:
+    return tuple(
+        SituationLine(
+            name=own.name,
+            aware=own.aware,
+            decorrelated=own.decorrelated,
+            rule_fixed_before=own.fixed,
+            plug_in=own.evaluation.plug_in,
+            accuracy=_known(own.evaluation),
+            gaps={name: Figure.of(gap) for name, gap in own.evaluation.gaps.items()},
+            correlation=finite(own.correlation),
+        )
+        for own in found.situations
+    )
+
+
+def _decorrelated(learn: Dataset, test: Dataset, cells: int, random_state: int) -> Decorrelated:
+    """Make the least-distorting map on one part of the rows, and try it on the other."""
+    dist = discretize(learn, min(cells, 128), generator=None, random_state=random_state)
+    rule = solve(dist, {"DP": 0.0})
+    plan = decorrelate(dist, rule)
+    certificate = plan.certificate(test, random_state=random_state)
+    people = dist.mass.sum(axis=2)
+    law = people / np.where(people.sum(axis=0) > 0, people.sum(axis=0), 1.0)
+    mapped = plan.maps[0] @ law
+    # Cells in the order of who lives in them, so that a difference between groups shows as a slope.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        order = np.argsort(np.nan_to_num(people[:, 0] / people.sum(axis=1)), kind="stable")
+    attacks = certificate.attacks
+    before = max((a.auc for a in attacks if not a.mapped and not a.with_label), default=np.nan)
+    after = certificate.worst
+    known = max((a for a in attacks if a.mapped and a.with_label), key=lambda a: np.nan_to_num(a.auc))
+    return Decorrelated(
+        notion="DP",
+        tolerance=0.0,
+        correlation_before=plan.baseline_correlation,
+        correlation_after=plan.correlation,
+        accuracy_before=plan.rule_accuracy,
+        accuracy_after=plan.accuracy,
+        kept_in_place=plan.kept_in_place,
+        auc_before=float(before),
+        auc_after=Figure(float(after.auc), float(after.low), float(after.high)),
+        auc_with_label=Figure(float(known.auc), float(known.low), float(known.high)),
+        groups=list(dist.groups),
+        law_before=law[order].T.tolist(),
+        law_after=mapped[order].T.tolist(),
+        words=certificate.text,
+    )

@@ -1,0 +1,179 @@
+"""What a report says, as plain data: figures first, words and pictures later."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from fairlimits._util.progress import Progress, silent
+from fairlimits.apps.report.held_out import HeldOut, held_out
+from fairlimits.apps.report.on_cells import OnCells, on_cells
+from fairlimits.apps.report.plain import GeneratorJudged, GroupCount
+from fairlimits.data import Dataset
+from fairlimits.errors import InputError
+from fairlimits.law.cells.building import sampling_note
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.generators.fidelities import fidelity_report
+from fairlimits.limits.rules import check_tolerances
+from fairlimits.notions.tallies import row_counts, row_shares
+
+SCHEMA = 1
+"""Version of the layout that `Summary.to_dict` gives; ``docs/report.md`` describes it."""
+
+# Generated rows that the generator is judged by; more change the third digit.
+_JUDGED_BY = 200_000
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything a report shows.
+
+    Parameters
+    ----------
+    name : str
+        What the data is called.
+    label, positive : str
+        The column that is decided on and the value that counts as 1.
+    sensitive : tuple of str
+        The columns that make up the groups.
+    rows : int
+        Rows of the table.
+    groups : tuple of GroupCount
+    majority_accuracy : float
+        Accuracy of deciding everybody alike.
+    held_out : HeldOut
+        Figures on rows that took no part in making the rules.
+    on_cells : OnCells
+        Plug-in figures of the cells.
+    generator : GeneratorJudged or None
+        How near generated rows come to real ones; None if the rows were counted as they are.
+    sampling : str
+        What the number of rows guarantees at this number of cells, in words.
+    share_error : float or None
+        The error that the median cell's own count guarantees at 95%.
+    info : dict
+        How the cells were made.
+    versions : dict
+        Versions of what computed it.
+    """
+
+    name: str
+    label: str
+    positive: str
+    sensitive: tuple[str, ...]
+    rows: int
+    groups: tuple[GroupCount, ...]
+    majority_accuracy: float
+    held_out: HeldOut
+    on_cells: OnCells
+    generator: GeneratorJudged | None
+    sampling: str
+    share_error: float | None
+    info: dict[str, Any]
+    versions: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain data that JSON can hold."""
+        return {"schema": SCHEMA, **asdict(self)}
+
+
+def summarise(
+    data: Dataset,
+    dist: CellDistribution,
+    name: str,
+    *,
+    tolerances: Mapping[str, float] | None = None,
+    test_size: float = 0.3,
+    estimator: Any = None,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> Summary:
+    """Compute everything that a report shows.
+
+    Parameters
+    ----------
+    data : Dataset
+        The people.
+    dist : CellDistribution
+        Their cells, made by `discretize`.
+    name : str
+        What the data is called.
+    tolerances : mapping of str to float, optional
+        Of the four situations; by default DP within 0.05.
+    test_size : float, default=0.3
+        Share of the rows to judge rules on.
+    estimator : scikit-learn classifier, optional
+        What to learn with; see `estimate_outcome`.
+    random_state : int, default=0
+        Seed of everything.
+    progress : callable, optional
+        Called with the fraction done and a few words.
+    """
+    if dist.schema is None or dist.schema.features != data.schema.features:
+        raise InputError("The cells were not cut from this data; make them with discretize(data, ...).")
+    asked = check_tolerances({"DP": 0.05} if tolerances is None else tolerances)
+    tell = progress if progress is not None else silent
+    cells = on_cells(dist, lambda done, words: tell(0.12 * done, words))
+    judged = held_out(
+        data,
+        asked,
+        cells=dist.n_cells,
+        test_size=test_size,
+        estimator=estimator,
+        random_state=random_state,
+        tell=lambda done, words: tell(0.12 + 0.78 * done, words),
+    )
+    tell(0.9, "judging the generator")
+    share = row_shares(data)
+    rate = float(share @ data.label)
+    return Summary(
+        name=name,
+        label=data.schema.label,
+        positive=str(data.schema.positive),
+        sensitive=data.schema.sensitive,
+        rows=data.n_rows,
+        groups=tuple(_group(data, share, g) for g in range(len(data.groups))),
+        majority_accuracy=max(rate, 1 - rate),
+        held_out=judged,
+        on_cells=cells,
+        generator=_generator(data, dist, random_state),
+        sampling=sampling_note(dist),
+        share_error=None if dist.counts is None else float(np.median(dist.share_errors())),
+        info=dict(dist.info),
+        versions={"python": platform.python_version()}
+        | {package: version(package) for package in ("numpy", "scipy", "scikit-learn", "highspy", "pyarrow")},
+    )
+
+
+def _group(data: Dataset, share: np.ndarray, g: int) -> GroupCount:
+    inside = data.group == g
+    weight = float(share[inside].sum())
+    return GroupCount(
+        name=data.groups[g],
+        rows=int(row_counts(data)[g].sum()),
+        share=weight,
+        base_rate=float(share[inside] @ data.label[inside]) / weight if weight > 0 else None,
+    )
+
+
+def _generator(data: Dataset, dist: CellDistribution, random_state: int) -> GeneratorJudged | None:
+    used = dist.info.get("generator")
+    if used is None:
+        return None
+    samples = min(_JUDGED_BY, int(dist.info["n_samples"]))
+    found = fidelity_report(data, str(used), n_samples=samples, random_state=random_state)
+    return GeneratorJudged(
+        name=found.generator,
+        samples=samples,
+        cells=found.fitted.n_cells,
+        distance=found.fitted.total_distance,
+        held_out_distance=found.held_out.total_distance,
+        noise_floor=found.noise_floor.total_distance,
+        copies=found.copies,
+        copies_natural=found.copies_natural,
+    )

@@ -1,7 +1,0 @@
-"""The command line: parse, call, print."""
-
-from __future__ import annotations
-
-from fairlimits.cli.app import main, run
-
-__all__ = ["main", "run"]

@@ -1,0 +1,123 @@
+"""Parts of a table on a Dask cluster: the partitions of a Dask DataFrame, or row groups of files.
+
+Work goes to where the rows are, and its answers are added up there, in a tree whose shape depends on the number of
+parts alone. A worker that is lost takes answers with it; Dask makes them again from the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import pyarrow.dataset as pads
+
+from fairlimits._util.dask import check_client, dask_module
+from fairlimits._util.progress import Progress, silent
+from fairlimits.data.parts import add_up, arrow_parts, row_groups
+from fairlimits.errors import InputError
+
+Answer = TypeVar("Answer")
+Result = TypeVar("Result")
+
+# Answers added up by one task.
+_FAN = 8
+
+
+@dataclass(frozen=True, eq=False)
+class DaskParts:
+    """Parts on a Dask cluster, or wherever Dask's current scheduler works.
+
+    Parameters
+    ----------
+    source : dask.dataframe.DataFrame or pyarrow.dataset.Dataset
+        The rows.
+    client : distributed.Client, optional
+        The cluster.
+    """
+
+    source: Any
+    client: Any = None
+
+    def __post_init__(self) -> None:
+        check_client(self.client)
+
+    @classmethod
+    def read(cls, source: object, client: Any) -> DaskParts:
+        """Open paths, or an Arrow dataset, for the workers of a cluster to read."""
+        return cls(arrow_parts(source).dataset, client)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        if isinstance(self.source, pads.Dataset):
+            return tuple(self.source.schema.names)
+        return tuple(self.source.columns)
+
+    def fold(
+        self,
+        work: Callable[[int, Any], Answer | None],
+        add: Callable[[Answer, Answer], Answer],
+        finish: Callable[[Answer], Result],
+        *,
+        columns: Sequence[str] | None = None,
+        tell: Progress = silent,
+    ) -> Result | None:
+        """Do some work on every part, add up the answers in order, and finish the sum (see `Parts`)."""
+        dask = dask_module()
+        chosen = list(self.names if columns is None else columns)
+        # What the tasks share, such as a codebook, is a task itself: it travels to each worker once.
+        if isinstance(self.source, pads.Dataset):
+            # A row group is read by the task that works on it, and so never sent from worker to worker.
+            parts = _row_groups(self.source)
+            shared = dask.delayed(partial(_read_answer, work, self.source.schema, chosen))
+        else:
+            parts = self.source[chosen].to_delayed()
+            shared = dask.delayed(partial(_answer, work))
+        level = [dask.delayed(_call)(shared, number, part) for number, part in enumerate(parts)]
+        while len(level) > 1:
+            level = [dask.delayed(_sum)(add, level[at : at + _FAN]) for at in range(0, len(level), _FAN)]
+        total = dask.delayed(_finished)(finish, level[0])
+        tell(0.0, f"on {'Dask' if self.client is None else 'the cluster'}")
+        result: Result | None
+        result = dask.compute(total)[0] if self.client is None else self.client.compute(total).result()
+        tell(1.0, "done")
+        return result
+
+
+def _row_groups(source: pads.Dataset) -> list[pads.Fragment]:
+    try:
+        return list(row_groups(source))
+    except ValueError:
+        raise InputError(
+            "This Arrow dataset has a filter, and cannot be dealt out to workers; write what it selects to files, or "
+            "leave out client=."
+        ) from None
+
+
+def is_dask_frame(source: object) -> bool:
+    """Return whether something is a Dask DataFrame, without importing Dask."""
+    return type(source).__module__.partition(".")[0].startswith("dask") and hasattr(source, "to_delayed")
+
+
+def _call(work: Callable[[int, Any], Answer | None], number: int, part: Any) -> Answer | None:
+    return work(number, part)
+
+
+def _read_answer(
+    work: Callable[[int, Any], Answer | None], schema: Any, columns: list[str], number: int, piece: Any
+) -> Answer | None:
+    return _answer(work, number, piece.to_table(schema=schema, columns=columns, use_threads=False))
+
+
+def _answer(work: Callable[[int, Any], Answer | None], number: int, part: Any) -> Answer | None:
+    return work(number, part) if len(part) else None
+
+
+def _sum(add: Callable[[Answer, Answer], Answer], answers: list[Answer | None]) -> Answer | None:
+    return add_up(add, answers)
+
+
+def _finished(finish: Callable[[Answer], Result], total: Answer | None) -> Result | None:
+    return None if total is None else finish(total)

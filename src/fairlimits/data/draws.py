@@ -1,0 +1,65 @@
+"""Draws that depend on a seed and on what a row holds: the same row is drawn alike wherever it stands."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from fairlimits._util.types import Floats
+from fairlimits.data.columns import Table
+from fairlimits.errors import InputError
+
+# Odd constants of the mixing function splitmix64 (Steele, Lea and Flood, 2014).
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+# What a missing value counts as, of whatever kind.
+_MISSING = np.uint64(0x7FF8000000000000)
+
+
+def check_seed(random_state: object) -> int:
+    """Return a seed as a whole number of at least 0."""
+    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
+        raise InputError(f"random_state is {random_state!r}; give a whole number of at least 0.")
+    return int(random_state)
+
+
+def row_draws(table: Table, random_state: int) -> Floats:
+    """Draw a number from 0 to 1 for each row: a hash of the seed and of the row's values, in their order.
+
+    Equal rows have equal draws, in any batch, on any machine and whatever kind of table they stand in.
+    """
+    start = int.from_bytes(blake2b(str(random_state).encode(), digest_size=8).digest(), "little")
+    state = np.full(len(table), start, dtype=np.uint64)
+    for name in table.names:
+        state = _mix(state ^ _mix(_bits(table.column(name))))
+    # The upper 53 bits are as many as a double holds.
+    return np.asarray((state >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+
+
+def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    state = state + _STEP
+    state = (state ^ (state >> np.uint64(30))) * _FIRST
+    state = (state ^ (state >> np.uint64(27))) * _SECOND
+    return np.asarray(state ^ (state >> np.uint64(31)))
+
+
+def _bits(array: pa.Array) -> NDArray[np.uint64]:
+    """64 bits for each value: those of a number as a double, a hash of anything else."""
+    kind = array.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        numbers = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        # Adding 0 turns -0 into 0, which it equals.
+        bits = np.asarray(numbers + 0.0, dtype=np.float64).view(np.uint64)
+        return np.where(np.isnan(numbers), _MISSING, bits)
+    encoded = array.dictionary_encode()
+    known = [
+        int.from_bytes(blake2b(str(value).encode(), digest_size=8).digest(), "little")
+        for value in encoded.dictionary.to_pylist()
+    ]
+    # Index -1, which null becomes, reaches the last entry.
+    lookup = np.array([*known, int(_MISSING)], dtype=np.uint64)
+    return np.asarray(lookup[encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)])

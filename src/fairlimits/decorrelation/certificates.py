@@ -1,0 +1,202 @@
+"""What a map keeps on rows that it was not made from: correlation against chance, and adversaries that try."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from fairlimits._util.types import Floats, Ints
+from fairlimits.data import Dataset
+from fairlimits.decorrelation.adversaries import Attack, View, attack
+from fairlimits.decorrelation.applying import SCORED_AS, cell_values, check_seed, draw_bins, parts_for_rows, read_rows
+from fairlimits.decorrelation.maps import Maps, largest_difference
+from fairlimits.errors import DataError, InputError
+from fairlimits.law.cells.distributions import CellDistribution
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate:
+    """What a map keeps on held-out rows.
+
+    Parameters
+    ----------
+    train_rows, test_rows : int
+        Rows that the adversaries learned on, and rows that all figures are of.
+    baseline_correlation : float
+        Largest L1 distance between the groups' shares of cells in the test rows, before the map.
+    correlation : float
+        The same after the map. It is above 0 also where the mapped features do not depend on the group,
+        because shares of a limited number of rows always differ.
+    null : ndarray of shape (permutations,)
+        The same after the groups of the test rows were shuffled: what limited rows alone give.
+    attacks : tuple of Attack
+        What adversaries reach, before and after the map, with and without the label.
+    confidence : float
+        Of the attacks' intervals.
+    """
+
+    train_rows: int
+    test_rows: int
+    baseline_correlation: float
+    correlation: float
+    null: Floats
+    attacks: tuple[Attack, ...]
+    confidence: float
+
+    @property
+    def p_value(self) -> float:
+        """How often shuffled groups are at least as far apart."""
+        return float((1 + (self.null >= self.correlation).sum()) / (1 + len(self.null)))
+
+    @property
+    def worst(self) -> Attack:
+        """The attack on mapped features, without the label, that tells a group best."""
+        return self._worst(with_label=False)
+
+    def _worst(self, with_label: bool, mapped: bool = True) -> Attack:
+        tried = [a for a in self.attacks if a.mapped == mapped and a.with_label == with_label]
+        return max(tried, key=lambda a: -math.inf if math.isnan(a.auc) else a.auc)
+
+    @property
+    def text(self) -> str:
+        """The certificate in words: what the map promises, and what it cannot."""
+        before, after, with_label = self._worst(False, mapped=False), self.worst, self._worst(True)
+        low, high = np.quantile(self.null, [0.025, 0.975])
+        percent = f"{self.confidence:.0%}"
+        return (
+            f"On {self.test_rows:,} held-out rows the mapped features of two groups are {self.correlation:.3f} "
+            f"apart (before: {self.baseline_correlation:.3f}); with shuffled groups, where there is nothing to "
+            f"find, they are {low:.3f} to {high:.3f} apart in 95% of the cases (p = {self.p_value:.3f}). "
+            f"The better of two adversaries tells the group {after.group} from the mapped features with an AUC of "
+            f"{after.auc:.3f} ({percent} interval {after.low:.3f} to {after.high:.3f}; before: {before.auc:.3f}); "
+            "0.5 is guessing. "
+            f"An adversary who also knows the label reaches {with_label.auc:.3f} ({with_label.low:.3f} to "
+            f"{with_label.high:.3f}): no map of the features can prevent that while the label itself depends on "
+            "the group."
+        )
+
+    def summary(self) -> list[dict[str, Any]]:
+        """Figures before and after the map as plain data, a row for each."""
+        rows: list[dict[str, Any]] = [
+            {
+                "measure": "correlation on held-out rows",
+                "before": self.baseline_correlation,
+                "after": self.correlation,
+            }
+        ]
+        before = {(a.adversary, a.with_label, a.group): a for a in self.attacks if not a.mapped}
+        for found in (a for a in self.attacks if a.mapped):
+            sees = "features and label" if found.with_label else "features"
+            rows.append(
+                {
+                    "measure": f"AUC of {found.adversary} on {sees}, {found.group}",
+                    "before": before[found.adversary, found.with_label, found.group].auc,
+                    "after": found.auc,
+                    "low": found.low,
+                    "high": found.high,
+                }
+            )
+        return rows
+
+    def to_frame(self) -> pa.Table:
+        """Return the attacks as a table, a row for each."""
+        return pa.Table.from_pylist([vars(found) for found in self.attacks])
+
+    def __repr__(self) -> str:
+        return (
+            f"Certificate({self.test_rows:,} rows; correlation {self.correlation:.3f}, by chance "
+            f"{self.null.mean():.3f}; AUC {self.worst.auc:.3f} without, {self._worst(True).auc:.3f} with the label)"
+        )
+
+
+def certify(
+    dist: CellDistribution,
+    maps: Maps,
+    held_out: Dataset,
+    *,
+    train: Dataset | None,
+    permutations: int,
+    confidence: float,
+    random_state: int,
+) -> Certificate:
+    """Compute the certificate of maps on held-out rows; see `Plan.certificate`."""
+    if not (isinstance(confidence, float | np.floating) and 0 < confidence < 1):
+        raise InputError(f"The confidence is {confidence!r}; it must lie strictly between 0 and 1, such as 0.95.")
+    if not (isinstance(permutations, int | np.integer) and permutations >= 1):
+        raise InputError(f"permutations is {permutations!r}; it must be a whole number of at least 1.")
+    if not isinstance(held_out, Dataset) or not (train is None or isinstance(train, Dataset)):
+        raise InputError("A certificate needs groups and labels: pass Datasets.")
+    aware = len(maps) > 1
+    rng = np.random.default_rng(check_seed(random_state))
+    if train is None:
+        train, held_out = held_out.split(0.5, random_state=int(rng.integers(2**31)))
+    parts = {}
+    for name, rows in (("learning", train), ("testing", held_out)):
+        _check_groups(rows, dist, name)
+        parts[name] = _views(dist, maps, aware, rows, int(rng.integers(2**31)))
+    schema, _, _ = parts_for_rows(dist)
+    attacks = [
+        found
+        for mapped in (False, True)
+        for with_label in (False, True)
+        for found in attack(
+            schema,
+            parts["learning"][mapped],
+            parts["testing"][mapped],
+            mapped=mapped,
+            with_label=with_label,
+            confidence=confidence,
+            random_state=random_state,
+        )
+    ]
+    raw, after = parts["testing"]
+    null = np.array([_apart(after, rng.permutation(after.group)) for _ in range(permutations)])
+    return Certificate(
+        train_rows=len(train),
+        test_rows=len(held_out),
+        baseline_correlation=_apart(raw, raw.group),
+        correlation=_apart(after, after.group),
+        null=null,
+        attacks=tuple(attacks),
+        confidence=confidence,
+    )
+
+
+def _check_groups(rows: Dataset, dist: CellDistribution, name: str) -> None:
+    if rows.groups != dist.groups:
+        raise InputError(
+            f"The rows for {name} have the groups {', '.join(rows.groups)}, the plan was made for "
+            f"{', '.join(dist.groups)}; read them with Dataset.read_like(plan.distribution.schema, table)."
+        )
+    present = np.unique(rows.group if rows.weight is None else rows.group[rows.weight > 0])
+    if len(present) < 2:
+        raise DataError(f"The rows for {name} are of one group only; give more rows, of at least two groups.")
+
+
+def _views(dist: CellDistribution, maps: Maps, aware: bool, data: Dataset, random_state: int) -> tuple[View, View]:
+    """What adversaries see of some rows before and after the map."""
+    rows = read_rows(dist, aware, data, "refuse")
+    bins = draw_bins(maps, rows, random_state)
+    of_cell = cell_values(dist)
+    values = {name: column[bins % dist.n_cells] for name, column in of_cell.items()}
+    if aware:
+        values[SCORED_AS] = bins // dist.n_cells
+    weight = np.ones(len(data)) if data.weight is None else data.weight
+    label = data.label.astype(np.int64)
+    return (
+        View(rows.cell, data.columns, label, data.group, weight),
+        View(bins, values, label, data.group, weight),
+    )
+
+
+def _apart(view: View, group: Ints) -> float:
+    """Largest L1 distance between the groups' shares of cells."""
+    cells, groups = int(view.cell.max()) + 1, int(group.max()) + 1
+    held = np.bincount(group * cells + view.cell, weights=view.weight, minlength=groups * cells)
+    held = held.reshape(groups, cells)
+    held = held[held.sum(axis=1) > 0]
+    return largest_difference(held / held.sum(axis=1, keepdims=True))

@@ -1,0 +1,233 @@
+r"""The optimum of the decorrelation problem, as a linear program in the scores after the map.
+
+Whatever map attains scores t with entries in [lo, hi] = [min s, max s], two groups are at least
+:math:`2 |E[t|g] - E[t|h]| / (hi - lo)` apart after it, and one map attains that for all pairs at once
+(``docs/decorrelation.md`` has the proof). So the paper's problems (5) and (31), with a variable for each entry
+of T, have the same optimum as
+
+.. math::
+    \max_{t, \kappa} \; \lambda \, \mathrm{accuracy}(t) - \beta \kappa \quad \text{subject to} \quad
+    lo \le t \le hi, \quad 2 |E[t|g] - E[t|h]| \le (hi - lo) \kappa, \quad \text{fairness of } t .
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairlimits._util.types import Flags, Floats, Ints
+from fairlimits.decorrelation.problems import Problem
+from fairlimits.errors import InfeasibleError
+from fairlimits.notions.rates import INDIVIDUAL
+from fairlimits.solvers.lp import Optimum, Program
+from fairlimits.solvers.pairs import LazyPairs, times
+
+LARGEST_CORRELATION = 2.0
+
+# What the maps among which the least distorting one is sought may lose of the optimal objective, the larger weight
+# taken as 1: 1e-9 at the paper's weights.
+SLACK = 4e-11
+
+# A correlation that is none, up to rounding.
+_NO_CORRELATION = 1e-9
+
+# How much less the correlation may weigh in the test whether it has to be 0 at the optimum.
+_LIGHTER = 1 - 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Face:
+    """All optimal points of the exact program, as tighter bounds of its columns, rows and pairs.
+
+    Parameters
+    ----------
+    lower, upper : ndarray of shape (n,)
+        Bounds of the columns.
+    row_lower, row_upper : ndarray of shape (m,)
+        Bounds of the rows.
+    pairs : ndarray of int
+        Neighbours whose scores must differ by all that is allowed.
+    signs : ndarray
+        In which direction they do.
+    decorrelated : bool
+        Whether the correlation is 0 all over.
+    """
+
+    lower: Floats
+    upper: Floats
+    row_lower: Floats
+    row_upper: Floats
+    pairs: Ints
+    signs: Floats
+    decorrelated: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """A proven optimum of the exact program.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        Score of each source after the map, t.
+    correlation : float
+        The least correlation that these scores can be attained with.
+    accuracy : float
+        Their accuracy.
+    objective : float
+        The optimal objective.
+    optimum : Optimum
+        What the solver found, with its proof.
+    """
+
+    scores: Floats
+    correlation: float
+    accuracy: float
+    objective: float
+    optimum: Optimum
+
+
+class ExactProgram:
+    """The exact program, kept in the solver and re-solved for any weights.
+
+    Its columns are the scores t, the auxiliary variables of gaps of more than two groups, and last the
+    correlation. Only the ratio of the weights matters, and what is proven is proven up to absolute tolerances: give
+    weights of which the larger is 1.
+
+    Parameters
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.low, self.high = problem.box
+        fair, fair_lower, fair_upper = problem.rate_rows()
+        apart, apart_lower, apart_upper = self._correlation_rows(fair.shape[1])
+        columns = apart.shape[1]
+        self.matrix = np.zeros((len(fair) + len(apart), columns))
+        self.matrix[: len(fair), : fair.shape[1]] = fair
+        self.matrix[len(fair) :] = apart
+        self.row_lower = np.concatenate([fair_lower, apart_lower])
+        self.row_upper = np.concatenate([fair_upper, apart_upper])
+        n = len(problem.variables)
+        self.lower, self.upper = np.zeros(columns), np.ones(columns)
+        self.lower[:n], self.upper[:n] = self.low, self.high
+        self.upper[-1] = LARGEST_CORRELATION
+        self._program = Program(self.cost(1.0, 1.0), self.lower, self.upper)
+        if len(self.matrix):
+            self._program.add_dense_rows(self.matrix, self.row_lower, self.row_upper)
+        self.comparison = problem.comparison
+        self._pairs = None if self.comparison is None else LazyPairs(self.comparison)
+
+    def _correlation_rows(self, before: int) -> tuple[Floats, Floats, Floats]:
+        """Rows that keep the correlation at least what the scores entail."""
+        laws, half = self.problem.laws, (self.high - self.low) / 2
+        groups, n = laws.shape
+        # All activities lie within 2 of 0, so bounds of 2 are none, and finite.
+        if groups < 2:
+            return np.zeros((0, before + 1)), np.zeros(0), np.zeros(0)
+        if groups == 2:
+            rows = np.zeros((2, before + 1))
+            rows[:, :n] = laws[0] - laws[1]
+            rows[:, -1] = -half, half
+            return rows, np.array([-2.0, 0.0]), np.array([0.0, 2.0])
+        rows = np.zeros((2 * groups, before + 2))
+        rows[:, :n] = np.concatenate([laws, laws])
+        rows[:, -2] = -1
+        rows[groups:, -1] = -half
+        side = np.repeat([0.0, 1.0], groups)
+        return rows, -2 * side, 2 * (1 - side)
+
+    def cost(self, accuracy_weight: float, correlation_weight: float) -> Floats:
+        """Objective of the columns."""
+        cost = np.zeros(len(self.lower))
+        cost[: len(self.problem.variables)] = accuracy_weight * self.problem.variables.cost
+        cost[-1] = -correlation_weight
+        return cost
+
+    def solve(self, accuracy_weight: float, correlation_weight: float) -> Exact:
+        """Find the optimum for some weights, starting from the last one found.
+
+        Raises
+        ------
+        InfeasibleError
+            If no map meets the tolerances.
+        """
+        self._program.set_cost(self.cost(accuracy_weight, correlation_weight))
+        try:
+            optimum = self._solve()
+        except InfeasibleError:
+            raise InfeasibleError(self._infeasible()) from None
+        variables = self.problem.variables
+        accuracy = variables.base + float(variables.cost @ optimum.x[: len(variables)])
+        return Exact(
+            scores=optimum.x[: len(variables)],
+            correlation=self._least_correlation(optimum.x[: len(variables)]),
+            accuracy=accuracy,
+            objective=accuracy_weight * variables.base + optimum.value,
+            optimum=optimum,
+        )
+
+    def _solve(self) -> Optimum:
+        if self._pairs is None:
+            return self._program.solve()
+        return self._pairs.solve(self._program, self.row_lower, self.row_upper, self.problem.tolerances[INDIVIDUAL])
+
+    def _least_correlation(self, scores: Floats) -> float:
+        means = self.problem.laws @ scores
+        return float(2 * np.ptp(means) / (self.high - self.low)) if self.high > self.low else 0.0
+
+    def _infeasible(self) -> str:
+        asked = ", ".join(f"{name} <= {eps:g}" for name, eps in self.problem.tolerances.items())
+        return (
+            f"No map meets {asked} with this rule, whose scores lie between {self.low:g} and {self.high:g}: "
+            "relax a tolerance, or solve for a rule that meets these tolerances and decorrelate with that one."
+        )
+
+    def face(self, accuracy_weight: float, correlation_weight: float) -> Face:
+        """Describe all optimal points for some weights.
+
+        By weak duality a feasible point loses :math:`|r_j| |x_j - b_j|` for each column that leaves the bound
+        b_j that its reduced cost r_j points to, and likewise for rows and their multipliers. So a feasible
+        point is optimal exactly if it stays at all bounds whose price is not 0. Prices that are 0 up to
+        rounding are told from others by what they could cost all together: less than `SLACK`.
+        """
+        # If even a lighter weight leaves no correlation, none is left at any optimum of this one.
+        lighter = correlation_weight * _LIGHTER
+        decorrelated = correlation_weight > 0 and self.solve(accuracy_weight, lighter).correlation <= _NO_CORRELATION
+        optimum = self.solve(accuracy_weight, correlation_weight).optimum
+        rows = len(self.matrix)
+        duals, pair_duals = optimum.duals[:rows], optimum.duals[rows:]
+        inside = np.zeros(0, dtype=np.int64) if self._pairs is None else self._pairs.inside
+        widths = np.concatenate([self.upper - self.lower, self.row_upper - self.row_lower, 2 * self.allowed(inside)])
+        prices = np.concatenate([optimum.reduced, duals, pair_duals])
+        tight = _dear(np.abs(prices) * widths, SLACK)
+        of_column, of_row, of_pair = np.split(tight, [len(self.lower), len(self.lower) + rows])
+        lower, upper = _tightened(self.lower, self.upper, optimum.reduced, of_column)
+        if decorrelated:
+            upper[-1] = 0.0
+        row_lower, row_upper = _tightened(self.row_lower, self.row_upper, duals, of_row)
+        signs = np.sign(pair_duals[of_pair])
+        return Face(lower, upper, row_lower, row_upper, inside[of_pair], signs, decorrelated)
+
+    def allowed(self, pairs: Ints) -> Floats:
+        """How far the scores of some pairs of neighbours may differ."""
+        if self.comparison is None:
+            return np.zeros(0)
+        eps = np.array(self.problem.tolerances[INDIVIDUAL])
+        return times(self.comparison.looseness[pairs], eps)
+
+
+def _dear(losses: Floats, budget: float) -> Flags:
+    """Which losses are not among the small ones that stay within a budget all together."""
+    order = np.argsort(losses, kind="stable")
+    dear = np.ones(len(losses), dtype=bool)
+    dear[order[np.cumsum(losses[order]) <= budget]] = False
+    return dear
+
+
+def _tightened(lower: Floats, upper: Floats, prices: Floats, tight: Flags) -> tuple[Floats, Floats]:
+    """Bounds with those that are tight closed on the side that the price points to."""
+    return np.where(tight & (prices > 0), upper, lower), np.where(tight & (prices < 0), lower, upper)

@@ -1,0 +1,219 @@
+"""`decorrelation_frontier`: accuracy against correlation, over the weight of the one against the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pyarrow as pa
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from fairlimits._util.plotting import colour_of, figure_style
+from fairlimits._util.progress import Progress
+from fairlimits._util.storage import nest, read_archive, unnest, write_archive
+from fairlimits._util.types import Floats
+from fairlimits.decorrelation.exact import ExactProgram
+from fairlimits.decorrelation.solving import ACCURACY_WEIGHT, check_weight, make_problem, say_nothing, scaled
+from fairlimits.errors import FileError, InputError
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.neighbours import Neighbourhood
+from fairlimits.limits.rules import Rule, check_tolerances
+
+DEFAULT_WEIGHTS = np.concatenate([[0.0], np.geomspace(0.02, 200, 161)])
+"""Weights of the correlation, against an accuracy that weighs 15 as in the paper."""
+
+_KIND = "decorrelation frontier"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecorrelationFrontier:
+    """Accuracy and correlation of optimal maps, over the weight of the correlation.
+
+    Parameters
+    ----------
+    distribution : CellDistribution
+        What the maps are for: all figures are plug-in figures of it.
+    aware : bool
+        Whether rule and maps see the group.
+    tolerances : mapping of str to float
+        Largest gaps after the map.
+    neighbours : Neighbourhood
+        What individual fairness compares.
+    accuracy_weight : float
+        The weight of accuracy.
+    weights : ndarray of shape (P,)
+        The weights of correlation.
+    accuracy, correlation : ndarray of shape (P,)
+        What an optimal map attains at each weight.
+    scores : ndarray of shape (P, N) or (P, N, G)
+        Its scores after the map.
+    """
+
+    distribution: CellDistribution
+    aware: bool
+    tolerances: Mapping[str, float]
+    neighbours: Neighbourhood
+    accuracy_weight: float
+    weights: Floats
+    accuracy: Floats
+    correlation: Floats
+    scores: Floats
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def objective(self) -> Floats:
+        """The optimal objective at each weight."""
+        return self.accuracy_weight * self.accuracy - self.weights * self.correlation
+
+    def to_frame(self) -> pa.Table:
+        """Weights, accuracy, correlation and objective as a table, a row for each weight."""
+        return pa.table(
+            {
+                "correlation weight": self.weights,
+                "accuracy": self.accuracy,
+                "correlation": self.correlation,
+                "objective": self.objective,
+            }
+        )
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw accuracy against correlation.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options
+            Passed on to matplotlib's ``plot``, such as ``label`` or ``color``.
+        """
+        with figure_style():
+            if ax is None:
+                ax = plt.subplots(figsize=(5.6, 3.6))[1]
+            name = "aware" if self.aware else "unaware"
+            order = np.lexsort((self.accuracy, self.correlation))
+            given = {"label": name, "color": colour_of(name), "marker": ".", **options}
+            ax.plot(self.correlation[order], self.accuracy[order], **given)
+            ax.set_xlabel("correlation of features and group: 0 independent, 2 told apart")
+            ax.set_ylabel("accuracy (plug-in)")
+        return ax
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the frontier and its distribution to one file (``.npz``, without pickle)."""
+        inner, arrays = self.distribution._pack()
+        header = {
+            "distribution": inner,
+            "aware": self.aware,
+            "tolerances": dict(self.tolerances),
+            "neighbours": self.neighbours.to_dict(),
+            "accuracy_weight": self.accuracy_weight,
+        }
+        own = {
+            "weights": self.weights,
+            "accuracy": self.accuracy,
+            "correlation": self.correlation,
+            "scores": self.scores,
+        }
+        write_archive(path, _KIND, header, own | nest("distribution", arrays))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> DecorrelationFrontier:
+        """Read what `save` wrote."""
+        header, arrays = read_archive(path, _KIND)
+        try:
+            dist = CellDistribution._unpack(header["distribution"], unnest("distribution", arrays))
+            curves = {
+                name: np.asarray(arrays[name], dtype=np.float64) for name in ("weights", "accuracy", "correlation")
+            }
+            scores, aware = np.asarray(arrays["scores"], dtype=np.float64), bool(header["aware"])
+            cells = (dist.n_cells, dist.n_groups) if aware else (dist.n_cells,)
+            if scores.shape[1:] != cells or {len(curve) for curve in curves.values()} != {len(scores)}:
+                raise FileError("The file's frontier does not fit its cells; save it again.")
+            return cls(
+                distribution=dist,
+                aware=aware,
+                tolerances=check_tolerances(header["tolerances"]),
+                neighbours=Neighbourhood(**header["neighbours"]),
+                accuracy_weight=float(header["accuracy_weight"]),
+                **curves,
+                scores=scores,
+            )
+        except FileError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise FileError(f"The file's frontier is damaged ({error}); save it again.") from error
+
+    def __repr__(self) -> str:
+        return (
+            f"DecorrelationFrontier({'aware' if self.aware else 'unaware'}, {len(self)} weights, accuracy "
+            f"{self.accuracy.min():.4f} to {self.accuracy.max():.4f}, correlation {self.correlation.min():.4f} "
+            f"to {self.correlation.max():.4f})"
+        )
+
+
+def decorrelation_frontier(
+    dist: CellDistribution,
+    rule: Rule,
+    weights: ArrayLike | None = None,
+    *,
+    accuracy_weight: float = ACCURACY_WEIGHT,
+    tolerances: Mapping[str, float] | None = None,
+    neighbours: Neighbourhood | None = None,
+    progress: Progress | None = None,
+) -> DecorrelationFrontier:
+    """Trace what decorrelation costs a rule: accuracy against correlation, over their weights.
+
+    Each point is a proven optimum and takes milliseconds, without its map: pass a weight on to `decorrelate`
+    for that. As the weight rises, the correlation never rises.
+
+    Parameters
+    ----------
+    dist : CellDistribution
+        The joint law of cell, group and label.
+    rule : Rule
+        Who decides on the mapped people, on the cells of `dist`.
+    weights : array-like of shape (P,), optional
+        Weights of the correlation, in any order; by default 0 and 161 weights from 0.02 to 200.
+    accuracy_weight : float, default=15.0
+        The weight of accuracy.
+    tolerances : mapping of str to float, optional
+        Largest gaps after the map; by default those of the rule.
+    neighbours : Neighbourhood, optional
+        What individual fairness (IF) compares; by default what the rule's did.
+    progress : callable, optional
+        Called with the fraction done and a few words.
+
+    Returns
+    -------
+    DecorrelationFrontier
+    """
+    try:
+        chosen = np.array(DEFAULT_WEIGHTS if weights is None else weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"The weights are {weights!r}; give an array of numbers.") from None
+    if chosen.ndim != 1 or len(chosen) == 0 or not (np.isfinite(chosen) & (chosen >= 0)).all():
+        raise InputError("The weights must be a list of at least one finite number, each at least 0.")
+    of_accuracy = check_weight(accuracy_weight)
+    program = ExactProgram(make_problem(dist, rule, tolerances, neighbours))
+    tell: Progress = say_nothing if progress is None else progress
+    found = []
+    for point, weight in enumerate(chosen.tolist(), start=1):
+        found.append(program.solve(*scaled(of_accuracy, weight)[1]))
+        tell(point / len(chosen), f"weight {point} of {len(chosen)}")
+    return DecorrelationFrontier(
+        distribution=dist,
+        aware=rule.aware,
+        tolerances=program.problem.tolerances,
+        neighbours=program.problem.neighbours,
+        accuracy_weight=of_accuracy,
+        weights=chosen,
+        accuracy=np.array([point.accuracy for point in found]),
+        correlation=np.array([point.correlation for point in found]),
+        scores=program.problem.variables.expand(np.stack([point.scores for point in found])),
+    )

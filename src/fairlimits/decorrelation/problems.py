@@ -1,0 +1,175 @@
+r"""The decorrelation problem as plain data: sources, targets, laws of the groups, and fairness rows.
+
+A *source* is a cell with mass (aware: a cell and group with mass), a *target* is a place that people may be
+sent to, with the score that the rule gives there. A map T has a column for each source, and the score of
+source j after the map is :math:`t_j = \sum_i s_i T_{ij}`: accuracy and every fairness constraint are affine in
+t, as they are in the scores of a rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from fairlimits._util.types import Floats, Ints
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.neighbours import Neighbourhood, cell_distances
+from fairlimits.limits.variables import Comparison, Variables
+from fairlimits.notions.rates import INDIVIDUAL, NOTIONS, SELECTION_RATE, Rate, affine_rates
+
+"""Called with the fraction done and a few words."""
+
+SAME_SCORE = 1e-9
+"""Scores that differ by less are one: a rule's scores are known to the precision of the solver."""
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Places that people may be sent to.
+
+    Parameters
+    ----------
+    cell : ndarray of int of shape (n,)
+        Their cells.
+    bin : ndarray of int of shape (n,)
+        Their rows in the map: the cell, or ``g * N + cell`` for a cell that is scored as group g.
+    score : ndarray of shape (n,)
+        The rule's scores there.
+    """
+
+    cell: Ints
+    bin: Ints
+    score: Floats
+
+    def __len__(self) -> int:
+        return len(self.cell)
+
+    def merged(self) -> Targets:
+        """Return the targets with those of one cell and one score taken as one.
+
+        A group tag that changes no score tells nobody anything and costs nothing, so one of them will do.
+        """
+        first = np.unique(np.stack([self.cell, self.score]), axis=1, return_index=True)[1]
+        first = np.sort(first)
+        return Targets(self.cell[first], self.bin[first], self.score[first])
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What the maps of one rule on one distribution must respect.
+
+    Parameters
+    ----------
+    variables : Variables
+        The sources: the cells (and groups) with mass.
+    scores : ndarray of shape (N,) or (N, G)
+        The rule's scores.
+    tolerances : mapping of str to float
+        Largest gaps of the scores after the map.
+    neighbours : Neighbourhood
+        What individual fairness compares.
+    """
+
+    variables: Variables
+    scores: Floats
+    tolerances: Mapping[str, float]
+    neighbours: Neighbourhood
+
+    @property
+    def dist(self) -> CellDistribution:
+        """The joint law of cell, group and label."""
+        return self.variables.dist
+
+    @property
+    def own_scores(self) -> Floats:
+        """The rule's score of each source."""
+        return self.scores[self.variables.filled]
+
+    @property
+    def box(self) -> tuple[float, float]:
+        """Lowest and highest score of a target; one and the same if only rounding tells them apart."""
+        low, high = float(self.own_scores.min()), float(self.own_scores.max())
+        return (low, high) if high - low > SAME_SCORE else (low, low)
+
+    @property
+    def mass(self) -> Floats:
+        """Mass of each source."""
+        held = self.dist.mass.sum(axis=2)
+        return np.asarray((held if self.variables.aware else held.sum(axis=1))[self.variables.filled])
+
+    @property
+    def laws(self) -> Floats:
+        """P(source | group), a row for each group that has mass."""
+        rates = affine_rates(self.dist, SELECTION_RATE)
+        return self.variables.coefficients(rates.coefficient)[rates.defined]
+
+    @property
+    def targets(self) -> Targets:
+        """Every cell (aware: and group) with mass."""
+        cell, group = self.variables.cell, self.variables.group
+        at = cell if group is None else group * self.dist.n_cells + cell
+        return Targets(cell, at, self.own_scores)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """Sources that individual fairness compares; None if it is not asked for."""
+        if math.isinf(self.tolerances.get(INDIVIDUAL, math.inf)):
+            return None
+        return self.variables.compare(self.neighbours)
+
+    def distances(self, targets: Targets) -> Floats:
+        """Distance from each source (column) to each target (row)."""
+        everything = all_distances(self.dist)
+        return everything[np.ix_(targets.cell, self.variables.cell)]
+
+    def rate_rows(self) -> tuple[Floats, Floats, Floats]:
+        """Fairness of the group notions as rows ``lower <= matrix . (t, z) <= upper``.
+
+        A gap of two groups is one row, a gap of more a row for each group and one more variable z for all of
+        them: ``0 <= r_g - z <= eps``.
+        """
+        strictest: dict[Rate, float] = {}
+        for name, eps in self.tolerances.items():
+            for rate in NOTIONS[name].rates if name in NOTIONS else ():
+                strictest[rate] = min(eps, strictest.get(rate, math.inf))
+        n = len(self.variables)
+        blocks: list[tuple[Floats, Floats, float, float]] = []
+        for rate, eps in strictest.items():
+            rates = affine_rates(self.dist, rate)
+            matrix = self.variables.coefficients(rates.coefficient)[rates.defined]
+            constant = rates.constant[rates.defined]
+            if len(matrix) < 2 or math.isinf(eps):
+                continue
+            if len(matrix) == 2:
+                blocks.append((matrix[:1] - matrix[1:], constant[:1] - constant[1:], -eps, eps))
+            else:
+                blocks.append((matrix, constant, 0.0, eps))
+        spreads = sum(len(matrix) > 1 for matrix, *_ in blocks)
+        rows = np.zeros((sum(len(matrix) for matrix, *_ in blocks), n + spreads))
+        lower, upper = np.zeros(len(rows)), np.zeros(len(rows))
+        at, z = 0, n
+        for matrix, constant, low, high in blocks:
+            own = slice(at, at + len(matrix))
+            rows[own, :n] = matrix
+            lower[own], upper[own] = low - constant, high - constant
+            if len(matrix) > 1:
+                rows[own, z] = -1
+                z += 1
+            at = own.stop
+        return rows, lower, upper
+
+
+def all_distances(dist: CellDistribution) -> Floats:
+    """Distances between all cells; 1 for any move where they are not known for all of them."""
+    if isinstance(dist.distances, np.ndarray) or dist.centroids is not None:
+        return cell_distances(dist)
+    return 1.0 - np.eye(dist.n_cells)
+
+
+def pairs_of_groups(laws: Floats) -> Floats:
+    """Difference of the laws of every pair of groups, a row for each pair."""
+    return np.array([laws[g] - laws[h] for g, h in combinations(range(len(laws)), 2)]).reshape(-1, laws.shape[1])

@@ -1,0 +1,1 @@
+"""Rules and models on people that took no part in making them."""

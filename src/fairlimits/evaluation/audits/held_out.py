@@ -1,0 +1,139 @@
+"""Models and rules on the same held-out rows: figures, paired differences and their intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairlimits._util.types import Floats
+from fairlimits.data import Dataset
+from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve, Standing, not_estimable
+from fairlimits.evaluation.audits.matching import along, gaps_of, place
+from fairlimits.evaluation.audits.paths import COIN, Rules
+from fairlimits.evaluation.audits.predictions import Decided
+from fairlimits.notions.tallies import (
+    Estimate,
+    Tally,
+    gap_estimates,
+    percentile_estimate,
+    resampled,
+    row_counts,
+    tally,
+)
+
+# A gap that exceeds another by less than this is no larger.
+_SAME = 1e-3
+
+# Points of a drawn curve, and how far it goes beyond what it has to show.
+_POINTS = 61
+_ROOM = 1.15
+
+
+class Judged:
+    """Everything that is judged, tallied once on the rows and once on each resample."""
+
+    def __init__(
+        self,
+        rows: Dataset,
+        models: tuple[Decided, ...],
+        rules: Rules,
+        confidence: float,
+        resamples: int,
+        random_state: int,
+    ) -> None:
+        self.decided, self.confidence, self.counts = models, confidence, row_counts(rows)
+        q = rules.free.model.predict(rows)
+        alike = [np.full(rows.n_rows, score) for score in (COIN, rules.majority)]
+        own = [rule.scores_of(q, rows.group) for rule in rules.all()]
+        scores = np.vstack([*(model.scores for model in models), *alike, *own])
+        self.coin, self.majority, self.free = range(len(models), len(models) + 3)
+        start = self.free + 1
+        numbers = []
+        for path in (*rules.paths.values(), *rules.joint):
+            numbers.append([*range(start, start + len(path))])
+            start += len(path)
+        self.paths = {name: [*own, self.free] for name, own in zip(rules.paths, numbers, strict=False)}
+        self.joint = numbers[len(rules.paths) :]
+        self.found, self.drawn = tally(rows, scores), resampled(rows, scores, resamples, random_state)
+        self.accuracy, self.accuracies = self.found.accuracy(), self.drawn.accuracy()
+        self.gap = {name: gaps_of(self.found, name) for name in rules.paths}
+        self.gaps = {name: gaps_of(self.drawn, name) for name in rules.paths}
+        self.estimates = gap_estimates(self.found, self.drawn, self.counts, confidence)
+
+    @property
+    def best(self) -> Estimate:
+        """Accuracy of the rule without tolerances."""
+        return self._estimate(self.accuracy[self.free], self.accuracies[:, self.free])
+
+    def models(self, names: tuple[str, ...]) -> tuple[AuditedModel, ...]:
+        """Figures of the models."""
+        return tuple(
+            AuditedModel(
+                own.name,
+                own.how,
+                self._estimate(self.accuracy[number], self.accuracies[:, number]),
+                self.estimates[number],
+                tuple(
+                    self._beside(number, (name,), self.paths[name]) if name in self.paths else not_estimable(name)
+                    for name in names
+                ),
+                self._beside(number, tuple(self.paths), self.joint[number]) if self.joint else None,
+            )
+            for number, own in enumerate(self.decided)
+        )
+
+    def curves(self) -> dict[str, Curve]:
+        """Accuracy along each path, at gaps that reach beyond all models."""
+        curves = {}
+        for name, path in self.paths.items():
+            shown = [self.gap[name][self.free], *(self.estimates[m][name].high for m in range(len(self.decided)))]
+            gap = np.linspace(0, min(_ROOM * max(shown), 1.0), _POINTS)
+            ends = [
+                self._estimate(
+                    along(self.gap[name][path] - at, self.accuracy[path]),
+                    along(self.gaps[name][:, path] - at, self.accuracies[:, path]),
+                )
+                for at in gap
+            ]
+            value, low, high = np.array(ends).T
+            curves[name] = Curve(name, gap, value, low, high)
+        return curves
+
+    def _beside(self, model: int, names: tuple[str, ...], path: list[int]) -> Standing:
+        """A model beside the mixture on a path that is as fair as the model in some notions."""
+        gaps = self._mixed_gaps(model, names, path) if path else {}
+        if not path or any(gaps[name].low > self.estimates[model][name].high + _SAME for name in names):
+            # No rule is as fair as the model, and not by chance. Deciding all alike has no gap, but in accuracy: there
+            # only a coin has none.
+            path = [self.coin if "EA" in names else self.majority, *path]
+            gaps = self._mixed_gaps(model, names, path)
+        excess, excesses = self._excess(model, names, path)
+        value = along(excess, self.accuracy[path])
+        again = along(excesses, self.accuracies[:, path])
+        return Standing(
+            names,
+            self._estimate(value, again),
+            gaps,
+            self._estimate(value - self.accuracy[model], again - self.accuracies[:, model]),
+            self._estimate(self.accuracy[self.free] - value, self.accuracies[:, self.free] - again),
+        )
+
+    def _excess(self, model: int, names: tuple[str, ...], path: list[int]) -> tuple[Floats, Floats]:
+        """By how much each rule on a path is less fair than a model, on the rows and on each resample."""
+        excess = np.max([self.gap[name][path] - self.gap[name][model] for name in names], axis=0)
+        excesses = np.max([self.gaps[name][:, path] - self.gaps[name][:, [model]] for name in names], axis=0)
+        return excess, excesses
+
+    def _mixed_gaps(self, model: int, names: tuple[str, ...], path: list[int]) -> dict[str, Estimate]:
+        """Gaps of the mixture that a model is matched with."""
+        left, right, share = place(self._excess(model, names, path)[0])
+        one, two = path[int(left)], path[int(right)]
+
+        def mixed(own: Tally) -> Tally:
+            decided = (1 - share) * own.decided[..., [one], :, :] + share * own.decided[..., [two], :, :]
+            return Tally(own.mass, decided)
+
+        estimates = gap_estimates(mixed(self.found), mixed(self.drawn), self.counts, self.confidence)[0]
+        return {name: estimates[name] for name in names}
+
+    def _estimate(self, value: Floats, drawn: Floats) -> Estimate:
+        return percentile_estimate(float(value), drawn, self.confidence)

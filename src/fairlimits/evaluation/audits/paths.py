@@ -1,0 +1,107 @@
+"""The rules that models are compared with: paths from tight tolerances to none, made from the rows to learn from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from fairlimits._util.progress import Progress
+from fairlimits.data import Dataset
+from fairlimits.evaluation.audits.matching import gaps_of
+from fairlimits.evaluation.audits.predictions import Decided
+from fairlimits.law.outcome import Outcome
+from fairlimits.limits.outcome_rules import TEMPERATURE, MarginWarning, PointwiseRule, solve_pointwise
+from fairlimits.limits.outcome_rules.problems import Problem
+from fairlimits.notions.tallies import tally
+
+Path: TypeAlias = tuple[PointwiseRule, ...]
+"""Rules from the tightest to the loosest."""
+
+COIN = 0.5
+"""Score of the rule that decides by a coin: no notion sees a gap in it."""
+
+# Tolerances along a notion's path.
+_TOLERANCES = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6)
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """What was found.
+
+    Parameters
+    ----------
+    free : PointwiseRule
+        The rule without tolerances, where the notions' paths end.
+    majority : float
+        Score of the rule that decides all alike.
+    paths : mapping of str to Path
+        Rules on each notion alone.
+    joint : tuple of Path
+        For each model, the rule whose tolerances are the model's gaps in all notions at once; none for one notion.
+    """
+
+    free: PointwiseRule
+    majority: float
+    paths: Mapping[str, Path]
+    joint: tuple[Path, ...]
+
+    def all(self) -> list[PointwiseRule]:
+        """Every rule: the free one, then those of each path."""
+        return [self.free, *(rule for path in (*self.paths.values(), *self.joint) for rule in path)]
+
+
+def find_rules(
+    outcome: Outcome, names: tuple[str, ...], people: Dataset, models: Sequence[Decided], aware: bool, tell: Progress
+) -> Rules:
+    """Solve along all paths.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Estimate of P(A, Y | x) on the rows to learn from.
+    names : tuple of str
+        The notions.
+    people, models : Dataset, sequence of Decided
+        All rows, held-out ones too, and decisions on them: a model's gaps in all notions at once are chance enough.
+    aware : bool
+        Whether the rules see the group.
+    tell : callable
+        Called with the fraction done and a few words.
+    """
+    positive = float(outcome.weight @ outcome.data.label)
+    paths: dict[str, Path] = {}
+    joint: list[Path] = []
+    together = models if len(names) > 1 else ()
+    steps = len(names) + len(together)
+    with warnings.catch_warnings():
+        # What gaps come to is judged on held-out rows, whether or not they met their tolerance here.
+        warnings.simplefilter("ignore", MarginWarning)
+        for name in names:
+            tell(len(paths) / steps, f"frontier of {name}")
+            paths[name] = _path(outcome, [{name: tolerance} for tolerance in _TOLERANCES], aware, positive)
+        for model in together:
+            tell((len(paths) + len(joint)) / steps, f"rules as fair as {model.name}")
+            found = tally(people, model.scores[None])
+            gaps = {name: float(gaps_of(found, name)[0]) for name in names}
+            joint.append(_path(outcome, [gaps], aware, positive))
+    free = solve_pointwise(outcome, {}, aware=aware)
+    return Rules(free, float(positive > 0.5), paths, tuple(joint))
+
+
+def _path(outcome: Outcome, tolerances: Sequence[Mapping[str, float]], aware: bool, positive: float) -> Path:
+    """Rules at tolerances that are looser and looser."""
+    names = tuple(tolerances[0])
+    problem = Problem(outcome, names, aware, TEMPERATURE)
+    # Deciding all alike has no gap but in accuracy, where only a coin has none.
+    least = COIN if "EA" in names else max(positive, 1 - positive)
+    rules: list[PointwiseRule] = []
+    # From loose to tight: each starts from the one before.
+    for own in reversed(tolerances):
+        rule = problem.rule(own, None)
+        # What is no better than that is of no use, nor is what is tighter still: there it would chase chance.
+        if rule.accuracy <= least:
+            break
+        rules.append(rule)
+    return tuple(reversed(rules))

@@ -1,0 +1,155 @@
+"""A model's predictions, as columns or arrays of decisions or scores, read into one number from 0 to 1 a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairlimits._util.types import Floats
+from fairlimits.data import Dataset
+from fairlimits.errors import InputError
+
+Predictions: TypeAlias = ArrayLike | str | Sequence[str] | Mapping[str, ArrayLike]
+
+THRESHOLD = 0.5
+"""Scores at or above it decide 1, unless another is asked for."""
+
+# What a model is called that comes as a bare array.
+_NAMELESS = "model"
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """A model's decisions.
+
+    Parameters
+    ----------
+    name : str
+    scores : ndarray
+        Probability of deciding 1: of shape (n,) for rows, (N,) or (N, G) for cells.
+    how : str
+        How predictions became decisions, in words.
+    """
+
+    name: str
+    scores: Floats
+    how: str
+
+
+def from_rows(
+    data: Dataset, predictions: Predictions, threshold: float | None
+) -> tuple[Dataset, tuple[Decided, ...], bool]:
+    """Read predictions for rows.
+
+    Returns
+    -------
+    people : Dataset
+        The rows without columns of predictions; with them, if nothing else is there to see.
+    models : tuple of Decided
+    alone : bool
+        Whether predictions are all that there is to see.
+    """
+    check_threshold(threshold)
+    columns = _named_columns(data, predictions)
+    people, alone = data, False
+    if columns is None:
+        given = by_name(predictions)
+    else:
+        given = {name: _column(data, name) for name in columns}
+        alone = set(data.columns) == set(columns)
+        for name in () if alone else columns:
+            people, _ = people.take_out(name)
+    models = tuple(decide(name, values, ((data.n_rows,),), threshold) for name, values in given.items())
+    return people, models, alone
+
+
+def by_name(predictions: Any) -> Mapping[str, ArrayLike]:
+    """Predictions by the model's name."""
+    if not isinstance(predictions, Mapping):
+        return {_NAMELESS: predictions}
+    if not predictions:
+        raise InputError("No predictions were given; give those of at least one model.")
+    odd = [name for name in predictions if not isinstance(name, str)]
+    if odd:
+        raise InputError(f"A model is named {odd[0]!r}; give every model a name that is text.")
+    return predictions
+
+
+def check_threshold(threshold: float | None) -> None:
+    """Refuse a threshold that no score from 0 to 1 can be compared with."""
+    if threshold is None:
+        return
+    number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+    if not (number and 0 <= threshold <= 1):
+        raise InputError(f"The threshold is {threshold!r}; it must lie between 0 and 1, or be None.")
+
+
+def decide(name: str, values: Any, shapes: tuple[tuple[int, ...], ...], threshold: float | None) -> Decided:
+    """Turn predictions into probabilities of deciding 1."""
+    try:
+        scores = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(_is_text(name, values)) from None
+    if scores.shape not in shapes:
+        wanted = " or ".join(map(str, shapes))
+        raise InputError(f"The predictions of {name!r} have shape {scores.shape}, and {wanted} is needed.")
+    missing = int(np.isnan(scores).sum())
+    if missing:
+        raise InputError(
+            f"The predictions of {name!r} are missing {missing} times; leave these rows out, or say what was decided."
+        )
+    if ((scores < 0) | (scores > 1)).any():
+        raise InputError(
+            f"The predictions of {name!r} reach from {scores.min():g} to {scores.max():g}; give decisions, 0 or 1, or "
+            "scores from 0 to 1."
+        )
+    if ((scores == 0) | (scores == 1)).all():
+        return Decided(name, scores, "decisions as given")
+    if threshold is None:
+        return Decided(name, scores, "scores taken as chances of deciding 1")
+    return Decided(name, (scores >= threshold).astype(np.float64), f"scores decided 1 at {threshold:g} or above")
+
+
+def _named_columns(data: Dataset, predictions: Any) -> tuple[str, ...] | None:
+    """Names of the columns that hold predictions; None if these are not names."""
+    names = [predictions] if isinstance(predictions, str) else predictions
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        return None
+    if not names:
+        raise InputError("No predictions were given; give those of at least one model.")
+    if len(names) == data.n_rows and not set(names) & set(data.columns):
+        raise InputError(_is_text(_NAMELESS, names))
+    for name in names:
+        if name not in data.columns:
+            taken = name in (data.schema.label, data.schema.weight, *data.schema.sensitive)
+            why = "is the label, the weight or sensitive" if taken else "is not in the table"
+            raise InputError(
+                f"The column {name!r} {why}, so no predictions can be read from it; the other columns are "
+                f"{', '.join(data.columns)}."
+            )
+    if len(set(names)) < len(names):
+        raise InputError(f"A column is named twice in {', '.join(names)}; name each model's column once.")
+    return tuple(names)
+
+
+def _column(data: Dataset, name: str) -> Any:
+    """Values of a column of predictions; truth values and numbers that were read as categories count as numbers."""
+    values = data.columns[name]
+    feature = next(own for own in data.schema.features if own.name == name)
+    if feature.kind == "numeric":
+        return values
+    categories = [np.nan if own is None else own for own in feature.categories]
+    return np.array(categories, dtype=object)[values]
+
+
+def _is_text(name: str, values: Any) -> str:
+    found = np.unique([str(value) for value in np.ravel(np.asarray(values, dtype=object))])
+    shown = ", ".join(map(repr, found[:3].tolist()))
+    return (
+        f"The predictions of {name!r} are no numbers (they hold {shown}); write 1 where the model decided for the "
+        "positive label and 0 elsewhere, or give its scores from 0 to 1."
+    )

@@ -1,0 +1,130 @@
+"""`Audit`: the figures of all models, as plain data, as a table, in words and as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fairlimits._util.types import Ints
+from fairlimits.errors import InputError
+from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve
+from fairlimits.evaluation.audits.figures import draw, draw_all
+from fairlimits.evaluation.audits.sentences import model_words, notes
+from fairlimits.notions.tallies import NOT_ESTIMABLE, Estimate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit:
+    """Where models stand beside the best rules we found.
+
+    Parameters
+    ----------
+    models : tuple of AuditedModel
+        The models.
+    notions : tuple of str
+        The notions they are compared at.
+    aware : bool
+        Whether the rules see the group.
+    best : Estimate
+        Accuracy of the most accurate rule we found, whatever its gaps.
+    curves : mapping of str to Curve
+        The frontier of each notion that can be estimated, on the rows that the models are judged on.
+    groups : tuple of str
+        Names of the G groups.
+    counts : ndarray of int of shape (G, 2) or None
+        Rows that models and rules are judged on, by group and label.
+    learned : int or None
+        Rows that the rules were made from; None if all figures are plug-in figures of a distribution.
+    confidence : float or None
+        Of the intervals; None if there are none.
+    alone : bool
+        Whether the rules were made from the predictions, for want of other features.
+    """
+
+    models: tuple[AuditedModel, ...]
+    notions: tuple[str, ...]
+    aware: bool
+    best: Estimate
+    curves: Mapping[str, Curve]
+    groups: tuple[str, ...]
+    counts: Ints | None
+    learned: int | None
+    confidence: float | None
+    alone: bool
+
+    @property
+    def tested(self) -> int | None:
+        """Rows that models and rules are judged on; None for plug-in figures."""
+        return None if self.learned is None or self.counts is None else int(self.counts.sum())
+
+    def __getitem__(self, name: str) -> AuditedModel:
+        for model in self.models:
+            if model.name == name:
+                return model
+        raise InputError(f"There is no model {name!r}; the models are {', '.join(own.name for own in self.models)}.")
+
+    def to_frame(self) -> pa.Table:
+        """All figures as a table, a row for each model and notion, and one for all notions at once."""
+        records = []
+        for model in self.models:
+            for own in model.lines:
+                gap = model.gaps[own.notions[0]] if len(own.notions) == 1 else NOT_ESTIMABLE
+                record: dict[str, Any] = {"model": model.name, "notion": own.name}
+                for name, estimate in (
+                    ("accuracy", model.accuracy),
+                    ("gap", gap),
+                    ("gap of the rule as fair", own.rule_gaps[own.notions[0]] if len(own.notions) == 1 else gap),
+                    ("accuracy of the rule as fair", own.rule_accuracy),
+                    ("avoidable loss", own.avoidable),
+                    ("unavoidable loss", own.unavoidable),
+                    ("accuracy of the best rule", self.best),
+                ):
+                    record |= {name: estimate.value, f"{name}, low": estimate.low, f"{name}, high": estimate.high}
+                records.append(record | {"limit beaten": own.beaten})
+        return pa.Table.from_pylist(records)
+
+    def in_words(self) -> str:
+        """Say two sentences on each model: where it stands, and what could be gained at the same fairness."""
+        return "\n".join(model_words(model, self.tested) for model in self.models)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know about these figures."""
+        return notes(
+            self.models, self.notions, self.aware, self.groups, self.counts, self.alone, plug_in=self.learned is None
+        )
+
+    def plot(self, notion: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the models on the frontier of one notion, by default the first that can be estimated.
+
+        Parameters
+        ----------
+        notion : str, optional
+            One of the audit's notions.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        self._check_drawable()
+        chosen = next(iter(self.curves)) if notion is None else notion
+        if chosen not in self.curves:
+            known = ", ".join(self.curves)
+            raise InputError(f"There is no frontier of {chosen!r}; those that could be estimated are {known}.")
+        return draw(self.curves[chosen], self.models, self.aware, ax)
+
+    def figure(self) -> Figure:
+        """Draw the models on the frontier of every notion that can be estimated, side by side."""
+        self._check_drawable()
+        return draw_all(self.curves, self.models, self.aware)
+
+    def _check_drawable(self) -> None:
+        if not self.curves:
+            raise InputError("No frontier could be estimated, so there is nothing to draw; give more rows.")
+
+    def __repr__(self) -> str:
+        sees = "aware" if self.aware else "unaware"
+        return f"Audit({', '.join(model.name for model in self.models)}; {', '.join(self.notions)}; {sees})"

@@ -1,0 +1,164 @@
+"""`audit`: judge models on held-out rows, beside the best rules that could be found without those rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fairlimits._util.progress import Progress, silent
+from fairlimits._util.types import Ints
+from fairlimits.data import Dataset
+from fairlimits.data.schema import Feature
+from fairlimits.errors import DataError, InputError
+from fairlimits.evaluation.audits.held_out import Judged
+from fairlimits.evaluation.audits.on_cells import audit_cells
+from fairlimits.evaluation.audits.paths import find_rules
+from fairlimits.evaluation.audits.predictions import THRESHOLD, Decided, Predictions, from_rows
+from fairlimits.evaluation.audits.results import Audit
+from fairlimits.evaluation.audits.sentences import beaten_words
+from fairlimits.evaluation.challenges import BeatenWarning
+from fairlimits.evaluation.evaluations import check_resamples
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.outcome import estimate_outcome
+from fairlimits.notions.rates import INDIVIDUAL, NOTIONS, check_names, enough_rows
+from fairlimits.notions.tallies import RESAMPLES, check_confidence, row_counts
+
+# With fewer held-out rows an interval of anything is as wide as what it is about.
+_LEAST_ROWS = 30
+
+# Shares of the work: learning, solving, judging.
+_LEARNED, _SOLVED = 0.8, 0.95
+
+
+def audit(
+    data: Dataset | CellDistribution,
+    predictions: Predictions,
+    *,
+    notions: str | Sequence[str] = tuple(NOTIONS),
+    threshold: float | None = THRESHOLD,
+    aware: bool = False,
+    test_size: float = 0.3,
+    estimator: Any = None,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> Audit:
+    """Say where models stand, and how much of their loss is avoidable at the same fairness.
+
+    Rules are made from one part of the rows; models and rules are judged on the other. With a `CellDistribution` all
+    figures are plug-in figures of it, exact and without intervals.
+
+    Parameters
+    ----------
+    data : Dataset or CellDistribution
+        The people, or their law.
+    predictions : str, sequence of str, array-like, or mapping of str to array-like
+        One or several models, which must not have learned from these people. Names are columns of the data set; they
+        are taken out of the features. An array is one model, a mapping one for each name: decisions, 0 or 1, or scores
+        from 0 to 1, one a row; for a `CellDistribution` of shape (N,) or, for a model that sees the group, (N, G). If
+        the data has no column besides predictions, these are what the rules are made from.
+    notions : str or sequence of str, default=("DP", "EA", "EOp", "PE", "EOd")
+        The group notions to compare at.
+    threshold : float or None, default=0.5
+        Scores at or above it decide 1. None takes scores as chances of deciding 1, as a rule that decides by lot.
+        Decisions of 0 and 1 stay as they are.
+    aware : bool, default=False
+        Compare with rules that see the group; by default with rules that do not.
+    test_size : float, default=0.3
+        Share of the rows to judge on.
+    estimator : scikit-learn classifier, optional
+        What to learn with; see `estimate_outcome`.
+    confidence, resamples, random_state
+        See `evaluate`.
+    progress : callable, optional
+        Called with the fraction done and a few words.
+
+    Returns
+    -------
+    Audit
+
+    Warns
+    -----
+    BeatenWarning
+        If a model is better than the best rule we found at its own gap, beyond what chance explains.
+    """
+    names = _check_notions(notions)
+    check_confidence(confidence)
+    check_resamples(resamples)
+    if isinstance(data, CellDistribution):
+        return audit_cells(data, predictions, names, threshold, aware)
+    if not isinstance(data, Dataset):
+        raise InputError(f"{type(data).__name__} cannot be audited; give a Dataset or a CellDistribution.")
+    tell = progress or silent
+    people, models, alone = from_rows(data, predictions, threshold)
+    learned, held = _split(people, test_size, random_state)
+    learn, test = people.take(learned), people.take(held)
+    counts = row_counts(test)
+    if counts.sum() < _LEAST_ROWS:
+        raise DataError(
+            f"Only {int(counts.sum())} rows are held out to judge on, and {_LEAST_ROWS} are the least; give more rows, "
+            "or a larger test size."
+        )
+    outcome = estimate_outcome(
+        learn,
+        estimator=estimator,
+        random_state=random_state,
+        progress=lambda done, words: tell(_LEARNED * done, words),
+    )
+    rules = find_rules(
+        outcome,
+        tuple(name for name in names if enough_rows(name, counts)),
+        people,
+        models,
+        aware,
+        lambda done, words: tell(_LEARNED + (_SOLVED - _LEARNED) * done, words),
+    )
+    tell(_SOLVED, "judging on held-out rows")
+    judged = Judged(test, _on(models, held), rules, confidence, resamples, random_state)
+    result = Audit(
+        models=judged.models(names),
+        notions=names,
+        aware=aware,
+        best=judged.best,
+        curves=judged.curves(),
+        groups=data.groups,
+        counts=counts,
+        learned=learn.n_rows,
+        confidence=confidence,
+        alone=alone,
+    )
+    for model in result.models:
+        if model.beaten:
+            warnings.warn(beaten_words(model, aware), BeatenWarning, stacklevel=2)
+    return result
+
+
+def _check_notions(notions: str | Sequence[str]) -> tuple[str, ...]:
+    names = check_names([notions] if isinstance(notions, str) else notions)
+    if not names:
+        raise InputError(f"No notion was given; name at least one of {', '.join(NOTIONS)}.")
+    if INDIVIDUAL in names:
+        raise InputError(
+            "Individual fairness (IF) compares people one by one, and decisions alone have no gap in it; choose among "
+            f"{', '.join(NOTIONS)}."
+        )
+    return names
+
+
+def _on(models: tuple[Decided, ...], rows: Ints) -> tuple[Decided, ...]:
+    return tuple(replace(model, scores=model.scores[rows]) for model in models)
+
+
+def _split(data: Dataset, test_size: float, random_state: int) -> tuple[Ints, Ints]:
+    """Numbers of the rows to learn from and of those held out."""
+    # The split is the data set's own; a column of numbers tells where its rows went.
+    column = Feature("row", "numeric")
+    schema = replace(data.schema, features=(column,), label="label", sensitive=("group",), weight=None)
+    rows = Dataset(schema, {"row": np.arange(data.n_rows, dtype=np.float64)}, data.group, data.label)
+    learned, held = (part.columns["row"].astype(np.int64) for part in rows.split(test_size, random_state))
+    return learned, held

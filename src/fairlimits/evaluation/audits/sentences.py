@@ -1,0 +1,144 @@
+"""What an audit found, in plain words that claim no more than was found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from fairlimits._util.types import Ints
+from fairlimits.evaluation.audits.comparisons import NO_LEAD, AuditedModel
+from fairlimits.notions.rates import ESTIMABLE_ROWS, title
+from fairlimits.notions.tallies import Estimate
+
+# A difference of exact figures that is smaller than this is rounding.
+_ROUNDING = 1e-9
+
+
+def model_words(model: AuditedModel, rows: int | None) -> str:
+    """Two sentences on a model: where it stands, and what could be gained at the same fairness."""
+    where = "of the distribution" if rows is None else f"of {rows:,} held-out rows"
+    gaps = [own for own in model.standings if model.gaps[own.notions[0]].known]
+    first = f"{model.name} decides {_percent(model.accuracy)} {where} as their label says"
+    if gaps:
+        widest = max(gaps, key=lambda own: model.gaps[own.notions[0]].value).notions[0]
+        first += f", and its largest gap between groups is {_points(model.gaps[widest])} in {title(widest)} ({widest})"
+    return f"{first}. {_possible(model)}"
+
+
+def _possible(model: AuditedModel) -> str:
+    own = model.beaten[0] if model.beaten else model.headline
+    if own is None:
+        return "What is possible at the same fairness is not estimable: too few rows stand behind its gaps."
+    where = f"At the same fairness in {_listed(own.notions)}{' at once' if len(own.notions) > 1 else ''}"
+    if own.beaten:
+        return (
+            f"{where} it is better than the best rule that we found by {_points(_turned(own.avoidable))}, so our "
+            "estimate of the limit is too low to say what is avoidable."
+        )
+    more = f"{_points(own.unavoidable)} more, which the best rule we found has at larger gaps,"
+    if _above_zero(own.avoidable):
+        gain = f"{_points(own.avoidable)} of accuracy could be gained by a rule that we found"
+        rest = f"{more} by none that we could find"
+    else:
+        gain = f"no rule that we could find is clearly more accurate (the best by {_bare(own.avoidable)})"
+        rest = f"{more} could be gained by none that we could find"
+    if own.unavoidable.value < _ROUNDING and not own.unavoidable.high > NO_LEAD:
+        rest = "the best rule we found whatever its gaps is no better"
+    elif not _above_zero(own.unavoidable):
+        rest = f"whether the best rule whatever its gaps is better than that is not clear ({_bare(own.unavoidable)})"
+    return f"{where}, {gain}, and {rest}."
+
+
+def beaten_words(model: AuditedModel, aware: bool) -> str:
+    """Say loudly that a model is better than what we found, and what to do."""
+    by = ", ".join(f"{own.name} by {_points(_turned(own.avoidable))}" for own in model.beaten)
+    sees = "" if aware else " if it sees the group, compare with rules that see it (aware=True, --aware);"
+    return (
+        f"THE ESTIMATED LIMIT IS TOO LOW: {model.name} is better than the best rule we found at its own gap ({by}). "
+        f"Make sure that it never learned from these rows;{sees} or estimate again with its own learner "
+        "(estimator=...), with its features, or with more rows."
+    )
+
+
+def notes(
+    models: Sequence[AuditedModel],
+    notions: Sequence[str],
+    aware: bool,
+    groups: Sequence[str],
+    counts: Ints | None,
+    alone: bool,
+    plug_in: bool,
+) -> tuple[str, ...]:
+    """What a reader must know about the figures, a sentence or two each."""
+    found = [beaten_words(model, aware) for model in models if model.beaten]
+    how = [f"{model.name}: {model.decided}" for model in models if model.decided.startswith("scores")]
+    if how:
+        found.append(f"How predictions became decisions: {'; '.join(how)}.")
+    weak = [name for name in notions if not models[0].gaps[name].known]
+    if weak:
+        found.append(
+            f"Not estimable: {', '.join(weak)}; a rate takes {ESTIMABLE_ROWS} rows in each group"
+            f"{_small(groups, counts)}. Give more rows, or join small groups."
+        )
+    if alone:
+        found.append(
+            "There is no feature besides the predictions, so the rules that we found are made from these alone: they "
+            "show what another use of these predictions can reach, not what another model could."
+        )
+    if plug_in:
+        found.append("Plug-in figures of the distribution, without intervals: on new people they will differ.")
+    found.append("These are estimated limits: a rule that we could not find may do better.")
+    return tuple(found)
+
+
+def _small(groups: Sequence[str], counts: Ints | None) -> str:
+    if counts is None:
+        return ""
+    few = [
+        f"{group} has {int(own[0])} of label 0 and {int(own[1])} of label 1"
+        for group, own in zip(groups, counts, strict=True)
+        if 0 < own.min() < ESTIMABLE_ROWS or (own.min() == 0 and own.sum() > 0)
+    ]
+    return f" ({'; '.join(few)})" if few else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"{title(names[0])} ({names[0]})"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _above_zero(estimate: Estimate) -> bool:
+    return estimate.value > _ROUNDING if math.isnan(estimate.low) else estimate.low > 0
+
+
+def _turned(estimate: Estimate) -> Estimate:
+    return Estimate(-estimate.value, -estimate.high, -estimate.low)
+
+
+def _percent(share: Estimate) -> str:
+    if math.isnan(share.low):
+        return f"{share.value:.1%}"
+    return f"{share.value:.1%} ({share.low:.1%} to {share.high:.1%})"
+
+
+def _points(difference: Estimate) -> str:
+    value, *interval = _in_points(difference)
+    return f"{value} points ({' to '.join(interval)})" if interval else f"{value} points"
+
+
+def _bare(difference: Estimate) -> str:
+    """A difference without brackets of its own, for use in others."""
+    value, *interval = _in_points(difference)
+    return f"{value} points, {' to '.join(interval)}" if interval else f"{value} points"
+
+
+def _in_points(difference: Estimate) -> list[str]:
+    """A difference in percentage points, and the ends of its interval if there is one."""
+    numbers = [f"{100 * end:.1f}" for end in difference if not math.isnan(end)]
+    return ["0.0" if number == "-0.0" else number for number in numbers]
+
+
+def points_cell(difference: Estimate) -> str:
+    """A difference in percentage points, for a table."""
+    return _points(difference).replace(" points", "") if difference.known else "not estimable"

@@ -1,0 +1,389 @@
+"""`scenarios`: the four situations side by side: the group seen or not, the features decorrelated from it or not.
+
+Decorrelation with the rule free to adapt has a simple limit: correlation can be at most kappa exactly when the gap in
+demographic parity can be at most kappa / 2 (``docs/decorrelation.md``). Beside that limit stands the paper's own way,
+in which a rule is fixed first and its features are decorrelated afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from fairlimits._util.progress import Progress, silent
+from fairlimits._util.types import Floats
+from fairlimits.data import Dataset
+from fairlimits.decorrelation import Plan, decorrelate
+from fairlimits.errors import InputError
+from fairlimits.evaluation.challenges import Challenge, challenge, check_predictions
+from fairlimits.evaluation.evaluations import Evaluation, check_resamples, evaluate_scores, row_scores
+from fairlimits.law.cells.building import discretize
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.quantizer.codebook import check_enough_rows
+from fairlimits.law.outcome import Outcome, estimate_outcome
+from fairlimits.limits.outcome_rules import PointwiseRule, pointwise_frontier, solve_pointwise
+from fairlimits.limits.rules import Rule, check_tolerances, solve
+from fairlimits.notions.rates import INDIVIDUAL
+from fairlimits.notions.tallies import (
+    RESAMPLES,
+    Estimate,
+    check_confidence,
+    percentile_estimate,
+    resampled,
+    row_counts,
+    tally,
+)
+
+# Tolerances of the frontier that a model is compared with; the last asks for nothing.
+_CHALLENGED_AT = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 1.0)
+
+ACCURACY_WEIGHT, CORRELATION_WEIGHT = 15.0, 25.0
+"""The paper's weights of accuracy and correlation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """One of the situations.
+
+    Parameters
+    ----------
+    aware : bool
+        Whether the rule sees the group.
+    decorrelated : bool
+        Whether its features must be independent of the group.
+    fixed : bool
+        Whether the rule was fixed before its features were decorrelated, as in the paper.
+    evaluation : Evaluation
+        Plug-in and held-out figures.
+    correlation : float
+        Correlation of features and group that is left: 0 is none. NaN where nothing is asked of it.
+    """
+
+    aware: bool
+    decorrelated: bool
+    fixed: bool
+    evaluation: Evaluation
+    correlation: float
+
+    @property
+    def name(self) -> str:
+        """The situation in words."""
+        sees = "group seen" if self.aware else "group hidden"
+        if not self.decorrelated:
+            return sees
+        return f"{sees}, decorrelated{' after the rule was fixed' if self.fixed else ''}"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Accuracy that one situation loses against another, on the same rows.
+
+    Parameters
+    ----------
+    name : str
+        What costs it, in words.
+    plug_in : float
+        The difference as the estimates have it.
+    held_out : Estimate
+        The difference on held-out rows, with an interval from paired resamples.
+    """
+
+    name: str
+    plug_in: float
+    held_out: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Scenarios:
+    """The situations side by side.
+
+    Parameters
+    ----------
+    tolerances : mapping of str to float
+        Largest gap allowed for each notion.
+    correlation : float
+        Largest correlation of features and group that "decorrelated" allows.
+    situations : tuple of Situation
+        Without decorrelation, with it and a rule free to adapt, with it and a fixed rule; hidden first, then seen.
+    costs : tuple of Cost
+        What hiding the group costs, and what decorrelating costs.
+    learned, tested : int
+        Rows that the rules were made from, and rows that they were evaluated on.
+    calibration_error : float
+        How far the estimates of P(A, Y | x) are from what came true, out of fold, on average over bins.
+    challenges : tuple of Challenge
+        A given model against the estimated limit, at its gap in each group notion that was asked for.
+    """
+
+    tolerances: Mapping[str, float]
+    correlation: float
+    situations: tuple[Situation, ...]
+    costs: tuple[Cost, ...]
+    learned: int
+    tested: int
+    calibration_error: float
+    challenges: tuple[Challenge, ...] = ()
+
+    def to_frame(self) -> pa.Table:
+        """All figures as a table, a row for each situation."""
+        records: list[dict[str, Any]] = [
+            {
+                "situation": own.name,
+                "aware": own.aware,
+                "decorrelated": own.decorrelated,
+                "rule fixed before": own.fixed,
+                "correlation": own.correlation,
+                **own.evaluation.to_dict(),
+            }
+            for own in self.situations
+        ]
+        return pa.Table.from_pylist(records)
+
+    def costs_to_frame(self) -> pa.Table:
+        """What hiding and decorrelating cost, as a table."""
+        return pa.Table.from_pylist(
+            [
+                {
+                    "what": cost.name,
+                    "plug-in": cost.plug_in,
+                    "held out": cost.held_out.value,
+                    "low": cost.held_out.low,
+                    "high": cost.held_out.high,
+                }
+                for cost in self.costs
+            ]
+        )
+
+    def in_words(self) -> str:
+        """Say what was found in a few sentences, and no more than was found."""
+        hidden, seen = self.find(aware=False), self.find(aware=True)
+        asked = " and ".join(f"{name} within {eps:g}" for name, eps in self.tolerances.items()) or "no constraint"
+        best = seen.evaluation.accuracy
+        lines = [
+            f"With {asked}, the best rule we found that sees the group reaches {best.value:.1%} on rows it has never "
+            f"seen (interval {best.low:.1%} to {best.high:.1%}); one that does not see it reaches "
+            f"{hidden.evaluation.accuracy.value:.1%}."
+        ]
+        for own, which in ((seen, "sees the group"), (hidden, "does not")):
+            gaps = [f"{name} {own.evaluation.gaps[name]}" for name in self.tolerances if name != INDIVIDUAL]
+            if gaps:
+                lines.append(f"Gaps on those rows of the one that {which}: {', '.join(gaps)}.")
+        lines += [f"{cost.name}: {_in_points(cost.held_out)}." for cost in self.costs]
+        lines.append("These are estimated limits: a rule that we could not find may do better.")
+        return " ".join(lines)
+
+    def find(self, *, aware: bool, decorrelated: bool = False, fixed: bool = False) -> Situation:
+        """Return one of the situations."""
+        wanted = (aware, decorrelated, fixed)
+        return next(own for own in self.situations if (own.aware, own.decorrelated, own.fixed) == wanted)
+
+
+def scenarios(
+    data: Dataset,
+    tolerances: Mapping[str, float],
+    *,
+    correlation: float = 0.0,
+    test_size: float = 0.3,
+    cells: int = 256,
+    estimator: Any = None,
+    prediction: str | None = None,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> Scenarios:
+    """Compare the four situations, on rows that took no part in making the rules.
+
+    Rules on group notions are pointwise functions of an estimate of P(A, Y | x). With individual fairness among the
+    tolerances, and for the paper's fixed rule, they are rules on cells that cut that estimate and the features.
+
+    Parameters
+    ----------
+    data : Dataset
+        The people; they are split in rows to learn from and rows to evaluate on.
+    tolerances : mapping of str to float
+        Largest gap allowed for each notion.
+    correlation : float, default=0
+        Largest correlation of features and group that "decorrelated" allows, from 0 to 2.
+    test_size : float, default=0.3
+        Share of the rows to evaluate on.
+    cells : int, default=256
+        Number of cells, where there are cells.
+    estimator : scikit-learn classifier, optional
+        What to learn with; see `estimate_outcome`.
+    prediction : str, optional
+        A numeric column that holds a model's decisions, 0 or 1, or its probabilities of deciding 1. It is no feature;
+        the model is compared with the estimated limit, at its gap in each group notion among the tolerances. It must
+        not have learned from these rows.
+    confidence, resamples, random_state
+        See `evaluate`.
+    progress : callable, optional
+        Called with the fraction done and a few words.
+
+    Warns
+    -----
+    BeatenWarning
+        If the model is better than the estimated limit beyond what chance explains.
+    """
+    asked = check_tolerances(tolerances)
+    if not 0 <= correlation <= 2:
+        raise InputError(f"The correlation is {correlation!r}; it must lie between 0 and 2.")
+    check_confidence(confidence)
+    check_resamples(resamples)
+    tell = progress or silent
+    learn, test = data.split(test_size, random_state)
+    decisions = None
+    if prediction is not None:
+        _check_prediction(data, prediction, asked)
+        learn, _ = learn.take_out(prediction)
+        test, decisions = test.take_out(prediction)
+    check_enough_rows(int(row_counts(learn).sum()), cells)
+    outcome = estimate_outcome(
+        learn, estimator=estimator, random_state=random_state, progress=lambda done, words: tell(0.8 * done, words)
+    )
+    tell(0.8, "cutting cells")
+    dist = discretize(learn, cells, partition="blend", outcome=outcome, random_state=random_state)
+    return compare(
+        outcome,
+        dist,
+        test,
+        asked,
+        correlation=correlation,
+        decisions=decisions,
+        confidence=confidence,
+        resamples=resamples,
+        random_state=random_state,
+        progress=lambda done, words: tell(0.85 + 0.15 * done, words),
+    )
+
+
+def compare(
+    outcome: Outcome,
+    dist: CellDistribution,
+    test: Dataset,
+    tolerances: Mapping[str, float],
+    *,
+    correlation: float = 0.0,
+    decisions: Floats | None = None,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> Scenarios:
+    """Compare the four situations, from an estimate and cells that are there already (see `scenarios`).
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Estimate on the rows to learn from.
+    dist : CellDistribution
+        Cells that blend that estimate with the features.
+    test : Dataset
+        Rows to evaluate on.
+    tolerances, correlation, confidence, resamples, random_state, progress
+        See `scenarios`.
+    decisions : ndarray of shape (n,), optional
+        A model's decisions on the rows to evaluate on.
+    """
+    tell = progress or silent
+    apart = {**tolerances, "DP": min(tolerances.get("DP", np.inf), correlation / 2)}
+    found: list[tuple[bool, bool, bool, Rule | PointwiseRule | Plan, float]] = []
+    for aware in (False, True):
+        tell(0.4 * aware, f"solving, group {'seen' if aware else 'hidden'}")
+        fixed = solve(dist, tolerances, aware=aware)
+        plan = decorrelate(dist, fixed, ACCURACY_WEIGHT, CORRELATION_WEIGHT, distortion=None)
+        found += [
+            (aware, False, False, _best(outcome, dist, tolerances, aware), np.nan),
+            (aware, True, False, _best(outcome, dist, apart, aware), correlation),
+            (aware, True, True, plan, plan.correlation),
+        ]
+    tell(0.8, "evaluating on held-out rows")
+    scores = np.vstack([row_scores(rule, test) for *_, rule, _ in found])
+    plug_in = np.array([rule.accuracy for *_, rule, _ in found])
+    options: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "random_state": random_state}
+    judged = evaluate_scores(scores, plug_in, test, **options)
+    situations = tuple(
+        Situation(aware, apart_, fixed, evaluation, left)
+        for (aware, apart_, fixed, _, left), evaluation in zip(found, judged, strict=True)
+    )
+    costs = _costs(situations, scores, test, confidence, resamples, random_state)
+    challenges = []
+    if decisions is not None:
+        for name in (own for own in tolerances if own != INDIVIDUAL):
+            limit = pointwise_frontier(outcome, [name], _CHALLENGED_AT, aware=True)
+            challenges.append(challenge(limit, test, decisions, **options))
+    return Scenarios(
+        tolerances=dict(tolerances),
+        correlation=correlation,
+        situations=situations,
+        costs=costs,
+        learned=outcome.data.n_rows,
+        tested=test.n_rows,
+        calibration_error=outcome.calibration_error(),
+        challenges=tuple(challenges),
+    )
+
+
+def _check_prediction(data: Dataset, prediction: str, asked: Mapping[str, float]) -> None:
+    """Refuse a model that cannot be compared, before anything is learned."""
+    _, values = data.take_out(prediction)
+    if any(own.name == prediction and own.kind != "numeric" for own in data.schema.features):
+        raise InputError(
+            f"The prediction {prediction!r} was read as a category; read it as a number, 0 or 1 or a probability, "
+            "with numeric=."
+        )
+    check_predictions(values, data.n_rows)
+    if not set(asked) - {INDIVIDUAL}:
+        raise InputError("A model is compared at its gap in a group notion; give a tolerance for one, such as DP.")
+
+
+def _best(
+    outcome: Outcome, dist: CellDistribution, tolerances: Mapping[str, float], aware: bool
+) -> Rule | PointwiseRule:
+    """Best rule that was found: pointwise, unless individual fairness needs cells."""
+    if INDIVIDUAL in tolerances:
+        return solve(dist, tolerances, aware=aware)
+    return solve_pointwise(outcome, tolerances, aware=aware)
+
+
+# What each cost compares: the situation with more freedom, and the one with less, as (aware, decorrelated, fixed).
+_COMPARED = (
+    ("Hiding the group", (True, False, False), (False, False, False)),
+    ("Hiding the group, features decorrelated", (True, True, False), (False, True, False)),
+    ("Decorrelating, group hidden", (False, False, False), (False, True, False)),
+    ("Decorrelating, group seen", (True, False, False), (True, True, False)),
+)
+
+
+def _costs(
+    situations: Sequence[Situation],
+    scores: Floats,
+    test: Dataset,
+    confidence: float,
+    resamples: int,
+    random_state: int,
+) -> tuple[Cost, ...]:
+    """What less freedom costs; both situations are resampled together."""
+    at = {(own.aware, own.decorrelated, own.fixed): position for position, own in enumerate(situations)}
+    value = tally(test, scores).accuracy()
+    drawn = resampled(test, scores, resamples, random_state).accuracy()
+    costs = []
+    for name, more, less in _COMPARED:
+        i, j = at[more], at[less]
+        costs.append(
+            Cost(
+                name,
+                situations[i].evaluation.plug_in - situations[j].evaluation.plug_in,
+                percentile_estimate(float(value[i] - value[j]), drawn[:, i] - drawn[:, j], confidence),
+            )
+        )
+    return tuple(costs)
+
+
+def _in_points(cost: Estimate) -> str:
+    value, low, high = (100 * end for end in cost)
+    return f"{value:.1f} points of accuracy (interval {low:.1f} to {high:.1f})"

@@ -1,0 +1,1 @@
+"""The law on finitely many cells: how cells are made, counted, merged and compared."""

@@ -1,0 +1,359 @@
+"""`discretize`: from a table of people to the joint law on cells, all steps in order."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairlimits._util.progress import Progress, silent
+from fairlimits._util.types import Ints
+from fairlimits.data import Dataset, Encoding, Schema, Stream, open_stream
+from fairlimits.errors import DataError, InputError
+from fairlimits.law.cells.counts import Counts, count_cells
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.memberships import FEATURES
+from fairlimits.law.cells.quantizer.codebook import (
+    DEFAULT_RELATIVE_ERROR,
+    Codebook,
+    assign,
+    check_enough_rows,
+    fit_codebook,
+)
+from fairlimits.law.cells.sampling import samples_needed
+from fairlimits.law.cells.streaming import count_stream, train_codebook
+from fairlimits.law.generators import Generator, check_size, make_generator
+from fairlimits.law.outcome import Outcome, OutcomeCells, Space, estimate_outcome
+from fairlimits.notions.tallies import row_counts
+
+Partition: TypeAlias = Literal["features", "outcome", "blend"]
+
+DEFAULT_GENERATOR = "cart"
+DEFAULT_SAMPLES = 1_000_000
+
+# Weight of the features where cells cut features and outcome together.
+_BLEND = 0.5
+
+
+class SamplingWarning(UserWarning):
+    """Fewer rows were generated than the sampling bound asks for at the chosen number of cells."""
+
+
+def discretize(
+    data: Any,
+    cells: int = 256,
+    *,
+    partition: Partition = "features",
+    generator: str | Generator | None = DEFAULT_GENERATOR,
+    n_samples: int = DEFAULT_SAMPLES,
+    outcome: Outcome | None = None,
+    relative_error: float = DEFAULT_RELATIVE_ERROR,
+    random_state: int = 0,
+    like: CellDistribution | None = None,
+    progress: Progress | None = None,
+    **columns: Any,
+) -> CellDistribution:
+    """Estimate the joint law of cell, group and label from the rows of a table.
+
+    The features are encoded, cut into cells by Lloyd's algorithm, and the rows of each cell, group and label
+    are counted. Neither group nor label takes part in making the cells.
+
+    With a generator, the rows that are cut and counted are `n_samples` new ones, drawn from what the generator
+    learned of the table, as in the paper.
+
+    Cells of the features spend their resolution on differences that do not matter for accuracy or group notions. With
+    ``partition="outcome"`` they cut an estimate of q(x) = P(A, Y | x) instead, and their masses are sums of q; with
+    ``partition="blend"`` they cut q and the features together, so that neighbouring cells are both alike and told
+    apart where it matters: for individual fairness. No generator is used then.
+
+    A table that does not fit into memory, or is on a cluster, is given as a path, an Arrow dataset or a Dask DataFrame.
+    It is encoded, cut into cells of the features and counted part by part, its rows as they are, with the same result
+    up to the rounding of sums; ``docs/sizing.md`` says how long that takes.
+
+    Parameters
+    ----------
+    data : Dataset, or what `open_stream` takes or returns
+        The people.
+    cells : int, default=256
+        Number of cells, N.
+    partition : {"features", "outcome", "blend"}, default="features"
+        What the cells cut: the feature space, as in the paper; an estimate of q; or both, with equal weight.
+    generator : str, Generator or None, default="cart"
+        "cart", "bootstrap", "ctgan", "tvae" or a generator of your own; None takes the rows as they are, which is
+        faster, but a little farther from people not in the table, and more optimistic (``docs/fidelity.md``). It has no
+        meaning for cells that cut q.
+    n_samples : int, default=1_000_000
+        Rows to generate; without a generator it has no meaning.
+    outcome : Outcome, optional
+        The estimate of q on these very rows, if it was made before; by default `estimate_outcome` makes it. It has no
+        meaning for cells of the features.
+    relative_error : float
+        Stop when a pass lowers the quantization error by less than this share; the paper uses 0.01.
+    random_state : int, default=0
+        Seed; the same seed gives the same cells.
+    like : CellDistribution, optional
+        Count the rows, as they are, on the cells of this distribution, made before from other rows, instead of making
+        new cells: see `merge`. Columns are then read by its schema, and what says how to make cells has no meaning.
+    progress : callable, optional
+        Called with the fraction done and a few words.
+    **columns
+        How to read `data` that is neither a Dataset nor a Stream: ``label``, ``sensitive``, ``positive`` and the other
+        options of `open_stream`.
+
+    Returns
+    -------
+    CellDistribution
+        Its ``counts`` are those of the real rows in the same cells, so that what few people stand behind is never
+        taken for well known because many rows were generated.
+
+    Warns
+    -----
+    SamplingWarning
+        If `n_samples` is less than `samples_needed` for the number of cells.
+    """
+    check_partitions([partition])
+    tell = progress or silent
+    if isinstance(data, Dataset | Stream):
+        if columns:
+            raise InputError(f"The rows are explained already; leave {', '.join(columns)} out.")
+    else:
+        data = open_stream(data, **columns)
+    if like is not None:
+        return _counted_like(data, like, tell)
+    if isinstance(data, Stream):
+        if partition != FEATURES:
+            raise InputError(
+                f"The partition {partition!r} needs the rows in memory; give a Dataset of a sample of them."
+            )
+        if generator not in (None, DEFAULT_GENERATOR):
+            raise InputError("Rows that are not in memory are counted as they are; leave the generator out.")
+        return _streamed(data, cells, relative_error, random_state, tell)
+    if partition != FEATURES:
+        if generator not in (None, DEFAULT_GENERATOR):
+            raise InputError(f"The partition {partition!r} works on the rows as they are; leave the generator out.")
+        return _by_outcome(data, cells, partition, outcome, relative_error, random_state, tell)
+    encoding = Encoding.fit(data)
+    made_by: str | None = None
+    drawn: int | None = None
+    counted = data
+    share = 0.0
+    if generator is not None:
+        recipe = make_generator(generator)
+        # Generated rows make no more people of those there are.
+        check_enough_rows(int(row_counts(data).sum()), cells)
+        _check_samples(n_samples, cells, len(data.groups))
+        made_by, drawn = recipe.name, n_samples
+        share = 0.4
+        fitted = recipe.fit(data, random_state, lambda done, words: tell(0.2 * done, words))
+        tell(0.2, f"drawing {n_samples:,} rows")
+        counted = fitted.sample(n_samples, random_state)
+    rows = encoding.transform_dataset(counted)
+    codebook = fit_codebook(
+        rows,
+        cells,
+        weights=counted.weight,
+        relative_error=relative_error,
+        random_state=random_state,
+        progress=lambda done, words: tell(share + (1 - share) * done, words),
+    )
+    counts = count_cells(assign(rows, codebook.centroids), counted, cells)
+    real = counts
+    if counted is not data:
+        real = count_cells(assign(encoding.transform_dataset(data), codebook.centroids), data, cells)
+    made = _made(cells, random_state, relative_error, codebook)
+    return _distribution(
+        counts, real.rows, data.n_rows, data.schema, encoding, codebook.centroids, made, made_by, drawn
+    )
+
+
+def _streamed(stream: Stream, cells: int, relative_error: float, random_state: int, tell: Progress) -> CellDistribution:
+    """Learn the columns, cut and count, in passes over rows that are not in memory."""
+    learned = stream.learn(lambda done, words: tell(0.15 * done, words))
+    codebook = train_codebook(
+        stream,
+        learned,
+        cells,
+        relative_error=relative_error,
+        random_state=random_state,
+        tell=lambda done, words: tell(0.15 + 0.7 * done, words),
+    )
+    counts, rows = count_stream(
+        stream,
+        learned.reader,
+        learned.encoding,
+        codebook.centroids,
+        lambda done, words: tell(0.85 + 0.15 * done, words),
+    )
+    tell(1.0, "counted")
+    made = _made(cells, random_state, relative_error, codebook)
+    return _distribution(counts, counts.rows, rows, learned.schema, learned.encoding, codebook.centroids, made)
+
+
+def _counted_like(data: Dataset | Stream, like: CellDistribution, tell: Progress) -> CellDistribution:
+    """Count rows on the cells of a distribution that was made before."""
+    if like.schema is None or like.encoding is None or like.centroids is None:
+        raise InputError("The distribution to be like is made of bare numbers; give one that discretize made.")
+    if like.info.get("partition", FEATURES) != FEATURES:
+        raise InputError(
+            "The distribution to be like has cells of an estimate of P(A, Y | x), on which rows are not counted; give "
+            'one that was made with partition="features".'
+        )
+    if isinstance(data, Stream):
+        counts, rows = count_stream(data, data.like(like.schema), like.encoding, like.centroids, tell)
+    elif data.schema != like.schema:
+        raise InputError(
+            "The rows are coded by another schema than the distribution to be like; read them with "
+            "Dataset.read_like(distribution.schema, table)."
+        )
+    else:
+        rows = data.n_rows
+        counts = count_cells(assign(like.encoding.transform_dataset(data), like.centroids), data, like.n_cells)
+        if not counts.rows.any():
+            raise DataError("No row counts: there are none, or all weights are 0; give some rows a weight above 0.")
+    tell(1.0, "counted")
+    made = {"cells": like.n_cells, "partition": FEATURES}
+    return _distribution(counts, counts.rows, rows, like.schema, like.encoding, like.centroids, made)
+
+
+def check_partitions(partitions: Sequence[str]) -> None:
+    """Refuse partitions that are not known."""
+    for partition in partitions:
+        if partition not in ("features", "outcome", "blend"):
+            raise InputError(f"The partition is {partition!r}; the known ones are 'features', 'outcome' and 'blend'.")
+
+
+def _by_outcome(
+    data: Dataset,
+    cells: int,
+    partition: Partition,
+    outcome: Outcome | None,
+    relative_error: float,
+    random_state: int,
+    tell: Progress,
+) -> CellDistribution:
+    """Cut an estimate of q, alone or with the features, into cells whose masses are sums of q."""
+    if outcome is not None and outcome.data is not data:
+        raise InputError("The outcome was estimated on other rows; give the Dataset that it was made from.")
+    # Said before the estimate is made, which takes a while.
+    check_enough_rows(int(row_counts(data).sum()), cells)
+    known = outcome
+    if known is None:
+        known = estimate_outcome(data, random_state=random_state, progress=lambda done, words: tell(0.9 * done, words))
+    encoding = Encoding.fit(data)
+    encoded = encoding.transform_dataset(data)
+    share, q = known.weight, known.q
+    space = Space.fit(q, share, encoding, encoded, _BLEND if partition == "blend" else 0.0)
+    placed = space.place(q, encoded)
+    codebook: Codebook = fit_codebook(
+        placed,
+        cells,
+        weights=data.weight,
+        relative_error=relative_error,
+        random_state=random_state,
+        progress=lambda done, words: tell(0.9 + 0.1 * done, words),
+    )
+    at = assign(placed, codebook.centroids)
+    mass = np.zeros((cells, len(data.groups), 2))
+    np.add.at(mass, at, share[:, None, None] * q)
+    # The centres are read, and compared for individual fairness, as the mean of a cell's rows.
+    total = np.bincount(at, weights=share, minlength=cells)
+    centres = np.zeros((cells, encoding.n_columns))
+    np.add.at(centres, at, share[:, None] * encoded)
+    centres /= np.where(total > 0, total, 1.0)[:, None]
+    return CellDistribution(
+        mass=mass / mass.sum(),
+        groups=data.groups,
+        counts=count_cells(at, data, cells).rows,
+        centroids=centres.astype(np.float32),
+        encoding=encoding,
+        schema=data.schema,
+        places=OutcomeCells(known.model, space, codebook.centroids),
+        info={
+            "rows": data.n_rows,
+            **_made(cells, random_state, relative_error, codebook, partition),
+            "generator": None,
+            "n_samples": None,
+        },
+    )
+
+
+def _distribution(
+    counts: Counts,
+    real: Ints,
+    rows: int,
+    schema: Schema,
+    encoding: Encoding,
+    centroids: NDArray[np.float32],
+    made: dict[str, Any],
+    generator: str | None = None,
+    n_samples: int | None = None,
+) -> CellDistribution:
+    """Divide counts by their sum, and keep the sum of weights, without which shares of several sites do not add up."""
+    total = float(counts.weight.sum())
+    info = {"rows": rows, **made, "generator": generator, "n_samples": n_samples}
+    if generator is None and schema.weight is not None:
+        info["total weight"] = total
+    return CellDistribution(
+        mass=counts.weight / total,
+        groups=schema.groups,
+        counts=real,
+        centroids=centroids,
+        encoding=encoding,
+        schema=schema,
+        info=info,
+    )
+
+
+def _made(
+    cells: int, random_state: int, relative_error: float, codebook: Codebook, partition: Partition = "features"
+) -> dict[str, Any]:
+    return {
+        "cells": cells,
+        "partition": partition,
+        "random_state": random_state,
+        "relative_error": relative_error,
+        "distortion": codebook.distortion,
+        "iterations": codebook.iterations,
+    }
+
+
+def sampling_note(dist: CellDistribution) -> str:
+    """Say in words what the number of rows guarantees at the number of cells, and what it does not.
+
+    Parameters
+    ----------
+    dist : CellDistribution
+        A distribution made by `discretize`.
+    """
+    if dist.counts is None:
+        return "The distribution was given as numbers: how many rows stand behind it is not known."
+    made_by, samples = dist.info.get("generator"), dist.info.get("n_samples")
+    drawn = int(dist.counts.sum()) if samples is None else int(samples)
+    needed = samples_needed(dist.n_cells, groups=dist.n_groups)
+    enough = "enough" if drawn >= needed else "too few"
+    rows = "real rows" if made_by is None else f"rows of the generator {made_by}"
+    note = (
+        f"{drawn:,} {rows} are {enough} for {dist.n_cells} cells: {needed:,} rows, spread evenly, put the shares of "
+        "group and label in a cell within 0.05 of their source, with probability 0.95 for each cell."
+    )
+    if made_by is None:
+        return note + " Cells with fewer rows than the average are known less well, others better."
+    return note + (
+        f" The source is the generator: how near that is to the people, who gave it {int(dist.counts.sum()):,} rows, "
+        "no number of generated rows can say. The held-out comparison of `fairlimits fidelity` does."
+    )
+
+
+def _check_samples(n_samples: int, cells: int, groups: int) -> None:
+    check_size(n_samples)
+    needed = samples_needed(cells, groups=groups)
+    if n_samples < needed:
+        warnings.warn(
+            f"{n_samples:,} rows are generated for {cells} cells, where the sampling bound asks for {needed:,} "
+            "(error 0.05, confidence 0.95); raise n_samples or take fewer cells.",
+            SamplingWarning,
+            stacklevel=3,
+        )

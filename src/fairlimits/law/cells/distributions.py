@@ -1,0 +1,314 @@
+"""`CellDistribution`: the frozen joint law of cell, group and label that every limit is computed from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from fairlimits._util.storage import read_archive, write_archive
+from fairlimits._util.types import Floats, Ints
+from fairlimits.data import Encoding, Schema, value_text
+from fairlimits.errors import FileError, InputError
+from fairlimits.law.cells.sampling import share_errors
+
+Distances: TypeAlias = Floats | sp.coo_array
+
+_KIND = "distribution"
+
+
+class Places(Protocol):
+    """How rows find their cells, where that is not the nearest centroid."""
+
+    def cells_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Ints:
+        """Return the cell of each row."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CellDistribution:
+    """Joint law of cell, group and label: ``mass[i, g, y] = P(X in cell i, A = g, Y = y)``.
+
+    Made by `discretize` from a table, or by `from_mass` from numbers.
+
+    Parameters
+    ----------
+    mass : ndarray of shape (N, G, 2)
+        Probabilities; they sum to 1.
+    groups : tuple of str
+        Names of the G groups.
+    counts : ndarray of int of shape (N, G, 2), optional
+        Rows behind each probability, before weights.
+    centroids : ndarray of shape (N, d), optional
+        The cells' centres in encoded features: the mean of their rows.
+    encoding : Encoding, optional
+        How rows become encoded features, and how centres are read.
+    schema : Schema, optional
+        What the columns of the table mean.
+    distances : ndarray of shape (N, N) or sparse array, optional
+        Distances between cells, where they do not follow from the centroids. A sparse array holds the
+        neighbouring pairs only.
+    info : mapping, optional
+        Where the numbers came from: plain data, kept with the distribution.
+    places : Places, optional
+        How rows find their cells, where that is not the nearest centroid. It holds fitted learners and is not saved.
+    """
+
+    mass: Floats
+    groups: tuple[str, ...]
+    counts: Ints | None = None
+    centroids: NDArray[np.float32] | None = None
+    encoding: Encoding | None = None
+    schema: Schema | None = None
+    distances: Distances | None = None
+    info: Mapping[str, Any] = field(default_factory=dict)
+    places: Places | None = None
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__
+        set_(self, "mass", _checked_mass(self.mass))
+        set_(self, "groups", tuple(str(group) for group in self.groups))
+        if len(self.groups) != self.n_groups or len(set(self.groups)) < self.n_groups:
+            raise InputError(
+                f"The mass has {self.n_groups} groups and the names are {list(self.groups)}; "
+                "give one name of its own to each group."
+            )
+        if self.counts is not None:
+            counts = np.array(self.counts, dtype=np.int64)
+            if counts.shape != self.mass.shape or (counts < 0).any():
+                raise InputError(f"The counts must be {self.mass.shape} numbers of at least 0.")
+            set_(self, "counts", _frozen(counts))
+        if self.centroids is not None:
+            centroids = np.array(self.centroids, dtype=np.float32)
+            if self.encoding is None or centroids.shape != (self.n_cells, self.encoding.n_columns):
+                raise InputError("The centroids must have a row for each cell and come with their encoding.")
+            set_(self, "centroids", _frozen(centroids))
+        if self.distances is not None:
+            set_(self, "distances", _checked_distances(self.distances, self.n_cells))
+
+    @classmethod
+    def from_mass(
+        cls,
+        mass: ArrayLike,
+        distances: ArrayLike | sp.sparray | sp.spmatrix | None = None,
+        groups: Sequence[str] | None = None,
+    ) -> CellDistribution:
+        """Build the distribution from its numbers.
+
+        Parameters
+        ----------
+        mass : array-like of shape (N, G, 2)
+            Probabilities or counts of (cell, group, label); they are divided by their sum.
+        distances : array-like of shape (N, N) or sparse array, optional
+            Distances between cells, needed for individual fairness only. In a sparse array every stored
+            entry, zeros included, is a pair of neighbours.
+        groups : sequence of str, optional
+            Names of the groups, by default "0", "1", and so on.
+        """
+        array = _numbers(mass, "mass")
+        if array.ndim == 3 and array.size and np.isfinite(array).all() and array.max() > 0:
+            with np.errstate(over="ignore"):
+                if not np.isfinite(array.sum()):
+                    array = array / array.max()
+            array = array / array.sum()
+        names = [str(g) for g in range(array.shape[1] if array.ndim == 3 else 0)] if groups is None else groups
+        return cls(mass=array, groups=tuple(names), distances=distances)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells, N."""
+        return int(self.mass.shape[0])
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, G."""
+        return int(self.mass.shape[1])
+
+    def p(
+        self,
+        *,
+        group: int | None = None,
+        label: int | None = None,
+        given_group: int | None = None,
+        given_label: int | None = None,
+    ) -> Floats:
+        """Distribution over cells, joint with some variables and conditional on others.
+
+        Every vector **p** of the paper is one call: superscripts are `group` and `label`, subscripts are
+        `given_group` and `given_label` (``docs/paper.md`` has the table).
+
+        Parameters
+        ----------
+        group, label : int, optional
+            Joint with A = group, with Y = label.
+        given_group, given_label : int, optional
+            Conditional on A = given_group, on Y = given_label.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+            NaN everywhere if the condition has probability 0.
+        """
+        if None not in (group, given_group) or None not in (label, given_label):
+            raise InputError("A variable cannot be joint and given at once; choose one for each.")
+        pick = slice(None)
+        of_group = next((g for g in (group, given_group) if g is not None), None)
+        of_label = next((y for y in (label, given_label) if y is not None), None)
+        _check_index("group", of_group, self.n_groups)
+        _check_index("label", of_label, 2)
+        joint = self.mass[:, pick if of_group is None else [of_group]]
+        joint = joint[:, :, pick if of_label is None else [of_label]].sum(axis=(1, 2))
+        condition = self.mass[:, pick if given_group is None else [given_group]]
+        condition = condition[:, :, pick if given_label is None else [given_label]].sum()
+        with np.errstate(invalid="ignore"):
+            return np.asarray(joint / condition)
+
+    def share_errors(self, confidence: float = 0.95) -> Floats:
+        """Error of each cell's shares that its own count of rows guarantees (see `fairlimits.law.cells.sampling`)."""
+        if self.counts is None:
+            raise InputError("This distribution was made without counts, so no sampling error can be given.")
+        return share_errors(self.counts.sum(axis=(1, 2)), confidence=confidence, groups=self.n_groups)
+
+    def to_frame(self) -> pa.Table:
+        """Cells as a table: readable centre, mass, rate of the label and, where known, rows behind it."""
+        columns: dict[str, Any] = {"cell": np.arange(self.n_cells), "mass": self.mass.sum(axis=(1, 2))}
+        if self.counts is not None:
+            columns["rows"] = self.counts.sum(axis=(1, 2))
+        for g, name in enumerate(self.groups):
+            columns[f"mass of {name}"] = self.mass[:, g].sum(axis=1)
+            columns[f"mass of {name}, label 1"] = self.mass[:, g, 1]
+        for name, values in self.centres().items():
+            columns[name if name not in columns else f"{name} (feature)"] = values
+        return pa.table(columns)
+
+    def centres(self) -> dict[str, Any]:
+        """Centres of the cells in readable values: means of numbers, most frequent categories."""
+        if self.centroids is None or self.encoding is None:
+            return {}
+        decoded = self.encoding.decode(self.centroids)
+        return {
+            name: values if isinstance(values, np.ndarray) else [value_text(value) for value in values]
+            for name, values in decoded.items()
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the distribution to one file (``.npz``, without pickle)."""
+        header, arrays = self._pack()
+        write_archive(path, _KIND, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> CellDistribution:
+        """Read what `save` wrote."""
+        return cls._unpack(*read_archive(path, _KIND))
+
+    def _pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        header = {
+            "groups": list(self.groups),
+            "encoding": None if self.encoding is None else self.encoding.to_dict(),
+            "schema": None if self.schema is None else self.schema.to_dict(),
+            "info": dict(self.info),
+        }
+        arrays: dict[str, NDArray[Any]] = {"mass": self.mass}
+        if self.counts is not None:
+            arrays["counts"] = self.counts
+        if self.centroids is not None:
+            arrays["centroids"] = self.centroids
+        if isinstance(self.distances, np.ndarray):
+            arrays["distances"] = self.distances
+        elif self.distances is not None:
+            first, second = self.distances.coords
+            arrays |= {"first": first, "second": second, "pair_distances": self.distances.data}
+        return header, arrays
+
+    @classmethod
+    def _unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> CellDistribution:
+        try:
+            distances: Any = arrays.get("distances")
+            if "first" in arrays:
+                size = arrays["mass"].shape[0]
+                entries = (arrays["pair_distances"], (arrays["first"], arrays["second"]))
+                distances = sp.coo_array(entries, shape=(size, size))
+            encoding, schema = header["encoding"], header["schema"]
+            return cls(
+                mass=arrays["mass"],
+                groups=tuple(header["groups"]),
+                counts=arrays.get("counts"),
+                centroids=arrays.get("centroids"),
+                encoding=None if encoding is None else Encoding.from_dict(encoding),
+                schema=None if schema is None else Schema.from_dict(schema),
+                distances=distances,
+                info=dict(header["info"]),
+            )
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise FileError(f"The file's distribution is damaged ({error}); save it again.") from error
+
+    def __repr__(self) -> str:
+        rows = "" if self.counts is None else f" from {int(self.counts.sum()):,} rows"
+        return f"CellDistribution({self.n_cells} cells, groups {', '.join(self.groups)}{rows})"
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array
+
+
+def _numbers(values: Any, what: str) -> Floats:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"The {what} must be an array of numbers, and it is not: {values!r:.60}.") from None
+
+
+def _check_index(what: str, number: int | None, size: int) -> None:
+    # Not left to the array, which counts negative numbers from its end.
+    if number is not None and not (isinstance(number, int | np.integer) and 0 <= number < size):
+        raise InputError(f"The {what} is {number!r}; it must be a whole number from 0 to {size - 1}.")
+
+
+def _checked_mass(mass: ArrayLike) -> Floats:
+    array = _numbers(mass, "mass")
+    if array.ndim != 3 or array.shape[2] != 2 or 0 in array.shape:
+        raise InputError(
+            f"The mass has shape {array.shape}; it must be (cells, groups, 2), the last for labels 0 and 1."
+        )
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise InputError("The mass has negative or non-finite entries; every entry must be at least 0.")
+    if abs(array.sum() - 1) > 1e-9:
+        raise InputError(f"The mass sums to {array.sum():g}; it must sum to 1, with some mass in a cell.")
+    return _frozen(array)
+
+
+def _checked_distances(distances: Any, cells: int) -> Distances:
+    shape = np.shape(distances)
+    if shape != (cells, cells):
+        raise InputError(f"The distances have shape {shape}; they must be {(cells, cells)}, a row for each cell.")
+    if sp.issparse(distances):
+        entries = sp.coo_array(distances)
+        first, second = (np.asarray(axis) for axis in entries.coords)
+        upper = np.minimum(first, second), np.maximum(first, second)
+        values = np.asarray(entries.data, dtype=np.float64)
+        _check_distance_values(values)
+        # One entry a pair, above the diagonal. Both halves of a symmetric graph say the same of a pair;
+        # where they do not, the smaller distance (the stricter constraint) is kept.
+        order = np.lexsort((values, upper[1], upper[0]))
+        i, j, values = upper[0][order], upper[1][order], values[order]
+        once = np.ones(len(i), dtype=bool)
+        once[1:] = (i[1:] != i[:-1]) | (j[1:] != j[:-1])
+        once &= i != j
+        return sp.coo_array((values[once], (i[once], j[once])), shape=shape)
+    array = _numbers(distances, "distances")
+    _check_distance_values(array)
+    if not np.allclose(array, array.T, rtol=0, atol=1e-9):
+        raise InputError("The distances are not symmetric; the distance from i to j must be that from j to i.")
+    return _frozen(array)
+
+
+def _check_distance_values(values: Floats) -> None:
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise InputError("The distances have negative or non-finite entries; every one must be at least 0.")

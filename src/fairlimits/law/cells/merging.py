@@ -1,0 +1,108 @@
+"""`merge`: distributions that were counted on the same cells, at several places or on several days, as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairlimits._util.types import Floats
+from fairlimits.errors import InputError
+from fairlimits.law.cells.distributions import CellDistribution
+
+_REMEDY = "count the rows again on the cells of the first, with discretize(rows, like=first)"
+
+
+def merge(distributions: Sequence[CellDistribution]) -> CellDistribution:
+    """Add up what was counted on the same cells.
+
+    The result is what counting all the rows at once would have given: each distribution has the share of its rows, or
+    of their weights.
+
+    Parameters
+    ----------
+    distributions : sequence of CellDistribution
+        Each made from rows as they are (``generator=None``), all on the same cells: the first by `discretize`, the
+        others by ``discretize(rows, like=first)``.
+
+    Returns
+    -------
+    CellDistribution
+
+    Raises
+    ------
+    InputError
+        If the cells, the groups or the meaning of a column differ, or if a distribution was not counted.
+    """
+    given = list(distributions)
+    odd = next((dist for dist in given if not isinstance(dist, CellDistribution)), None)
+    if not given or odd is not None:
+        what = "nothing" if odd is None else f"a {type(odd).__name__}"
+        raise InputError(f"There is {what} to merge; give a list of at least one CellDistribution.")
+    first = given[0]
+    for number, dist in enumerate(given, 1):
+        _check_counted(dist, number)
+        _check_same_cells(first, dist, number)
+    counts = np.sum([np.asarray(dist.counts) for dist in given], axis=0)
+    weight = np.sum([_weight(dist) for dist in given], axis=0)
+    total = float(weight.sum())
+    info = {
+        "rows": sum(int(dist.info["rows"]) for dist in given),
+        "cells": first.n_cells,
+        "partition": first.info["partition"],
+        "generator": None,
+        "n_samples": None,
+        "merged": sum(int(dist.info.get("merged", 1)) for dist in given),
+    }
+    if any("total weight" in dist.info for dist in given):
+        info["total weight"] = total
+    return CellDistribution(
+        mass=weight / total,
+        groups=first.groups,
+        counts=counts,
+        centroids=first.centroids,
+        encoding=first.encoding,
+        schema=first.schema,
+        info=info,
+    )
+
+
+def _weight(dist: CellDistribution) -> Floats:
+    """Weights that were counted, before they were divided by their sum."""
+    if "total weight" not in dist.info and dist.counts is not None:
+        return dist.counts.astype(np.float64)  # whole numbers, to the last digit
+    return np.asarray(dist.mass * float(dist.info["total weight"]))
+
+
+def _check_counted(dist: CellDistribution, number: int) -> None:
+    if dist.counts is None or dist.centroids is None:
+        raise InputError(
+            f"Distribution {number} is made of bare numbers, which do not say how many rows are behind them; "
+            "make it with discretize."
+        )
+    if dist.info.get("partition") != "features":
+        raise InputError(
+            f"Distribution {number} has cells of an estimate of P(A, Y | x), whose masses are no counts; "
+            'make it with partition="features".'
+        )
+    if dist.info.get("generator") is not None:
+        raise InputError(
+            f"Distribution {number} has the masses of rows of the generator {dist.info['generator']}, not of people "
+            "who were counted; make it with generator=None."
+        )
+    if dist.schema is not None and dist.schema.weight is not None and "total weight" not in dist.info:
+        raise InputError(
+            f"Distribution {number} was saved without the sum of its weights, so its share is not known; make it again."
+        )
+
+
+def _check_same_cells(first: CellDistribution, other: CellDistribution, number: int) -> None:
+    if first.groups != other.groups:
+        raise InputError(
+            f"Distribution {number} has the groups {', '.join(other.groups)} and the first has "
+            f"{', '.join(first.groups)}; {_REMEDY}."
+        )
+    if first.schema != other.schema:
+        raise InputError(f"Distribution {number} has columns of another meaning than the first; {_REMEDY}.")
+    if first.encoding != other.encoding or not np.array_equal(first.centroids, other.centroids):  # type: ignore[arg-type]
+        raise InputError(f"Distribution {number} has other cells than the first; {_REMEDY}.")

@@ -1,0 +1,88 @@
+"""Cells that cut q(x) = P(A, Y | x), or q and the features together, instead of the features alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairlimits._util.types import Floats, Ints
+from fairlimits.data import Encoding
+from fairlimits.law.cells.quantizer.codebook import assign
+from fairlimits.law.outcome.crossfit import OutcomeModel
+from fairlimits.law.outcome.learners import Columns
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Where rows lie: by their q, by their features, or by both.
+
+    An entry of q is divided by the square root of its mean, so that small groups and rare labels are told apart as
+    well as large ones. Both parts are scaled to a mean square distance from their centre of 1 before they are
+    weighted.
+
+    Parameters
+    ----------
+    divisor : ndarray of shape (G, 2)
+        What the entries of q are divided by.
+    encoding : Encoding
+        How features become columns.
+    outcome_scale, feature_scale : float
+        What each part is multiplied by; a part of scale 0 is left out.
+    """
+
+    divisor: Floats
+    encoding: Encoding
+    outcome_scale: float
+    feature_scale: float
+
+    @classmethod
+    def fit(cls, q: Floats, share: Floats, encoding: Encoding, encoded: NDArray[np.float32], features: float) -> Space:
+        """Scale the parts; `features` is the weight of the features, between 0 and 1."""
+        mean = share @ q.reshape(len(q), -1)
+        divisor = np.sqrt(np.where(mean > 0, mean, 1.0)).reshape(q.shape[1:])
+        return cls(
+            divisor,
+            encoding,
+            float(np.sqrt(1 - features)) * _unit((q / divisor).reshape(len(q), -1), share),
+            float(np.sqrt(features)) * _unit(encoded, share) if features > 0 else 0.0,
+        )
+
+    def place(self, q: Floats, encoded: NDArray[np.float32] | None) -> NDArray[np.float32]:
+        """Coordinates of rows."""
+        parts = [((q / self.divisor) * self.outcome_scale).reshape(len(q), -1).astype(np.float32)]
+        if encoded is not None and self.feature_scale > 0:
+            parts.append(encoded * np.float32(self.feature_scale))
+        return np.ascontiguousarray(np.hstack(parts))
+
+
+@dataclass(frozen=True, eq=False)
+class OutcomeCells:
+    """How a row finds its cell: it goes to the nearest codeword of the space.
+
+    Parameters
+    ----------
+    model : OutcomeModel
+        Estimates q.
+    space : Space
+        Where rows lie.
+    codewords : ndarray of shape (N, d)
+    """
+
+    model: OutcomeModel
+    space: Space
+    codewords: NDArray[np.float32]
+
+    def cells_of(self, columns: Columns, n_rows: int) -> Ints:
+        """Return the cell of each row; neither label nor group is looked at."""
+        q = self.model.predict_columns(columns, n_rows)
+        encoded = self.space.encoding.transform(columns, n_rows) if self.space.feature_scale > 0 else None
+        return assign(self.space.place(q, encoded), self.codewords)
+
+
+def _unit(points: NDArray[np.float32] | Floats, share: Floats) -> float:
+    """Number that scales points to a mean square distance from their centre of 1."""
+    wide = np.asarray(points, dtype=np.float64)
+    spread = float(share @ ((wide - share @ wide) ** 2).sum(axis=1))
+    return 1 / float(np.sqrt(spread)) if spread > 0 else 1.0

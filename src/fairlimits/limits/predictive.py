@@ -1,0 +1,233 @@
+r"""Predictive parity: those whom a rule selects are right to be selected equally often in all groups.
+
+The precision of a group, P(Y = 1 | decided 1, A = g), is a ratio of two linear forms of the scores, so a bound on
+how far precisions may lie apart is not linear. But for a given lowest precision v it is:
+:math:`v \le \mathrm{precision}_g \le v + \epsilon` are two rows a group. So v is searched by branch and bound. For
+v between a and b, the rows with a below and b + eps above leave every rule that is allowed and some that are not: their
+optimum bounds all of these from above. Intervals are halved until the best rule found is proven to be within a given
+precision of that bound.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairlimits._util.types import Floats
+from fairlimits.errors import InfeasibleError, InputError, SolverError
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.neighbours import Neighbourhood
+from fairlimits.limits.programs import FairProgram, Solved
+from fairlimits.limits.rules import Rule, check_tolerances, make_rule
+from fairlimits.limits.variables import Variables
+from fairlimits.notions import Requirement, Rows, read_requirements
+from fairlimits.notions.objectives import ACCURACY, Objective, read_objective
+
+# Intervals after which the search is given up; a few dozen are usual.
+_MOST = 2_000
+
+# A group of whom a smaller share is selected has no precision: the solver's own precision decides it.
+_NOBODY = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class PredictiveParity:
+    """The best rule found whose precisions lie within a tolerance, and how much better any could be.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule; its ``optimality_gap`` is what is left between its value and the bound.
+    tolerance : float
+        Largest difference of precisions between groups.
+    precision : mapping of str to float
+        Precision in each group; NaN for a group of whom nobody is selected, which is not compared.
+    bound : float
+        No rule that keeps all of it has a higher value: proven.
+    """
+
+    rule: Rule
+    tolerance: float
+    precision: Mapping[str, float]
+    bound: float
+
+    @property
+    def gap(self) -> float:
+        """Highest minus lowest precision; NaN if fewer than two groups have one."""
+        known = [value for value in self.precision.values() if not np.isnan(value)]
+        return max(known) - min(known) if len(known) > 1 else float("nan")
+
+
+def predictive_parity(
+    dist: CellDistribution,
+    tolerance: float,
+    tolerances: Mapping[str, float] | None = None,
+    *,
+    aware: bool = False,
+    neighbours: Neighbourhood | None = None,
+    requirements: Iterable[Requirement | str] = (),
+    objective: Objective | str = ACCURACY,
+    precision: float = 1e-4,
+) -> PredictiveParity:
+    """Find the best rule whose precision differs between groups by a tolerance at most, to a proven bound.
+
+    A group of whom nobody is selected has no precision and is not compared. Leaving a group out altogether can
+    therefore be the optimum; require ``"selection rate of each group >= ..."`` to rule that out.
+
+    Parameters
+    ----------
+    dist : CellDistribution
+        The joint law of cell, group and label.
+    tolerance : float
+        Largest difference of P(Y = 1 | decided 1) between groups.
+    tolerances, aware, neighbours, requirements, objective
+        What else is asked of the rule (see `solve`).
+    precision : float, default=1e-4
+        How near the rule's value must be to what no rule can exceed.
+
+    Returns
+    -------
+    PredictiveParity
+    """
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float | np.number) or not 0 <= tolerance <= 1:
+        raise InputError(f"The tolerance of predictive parity is {tolerance!r}; it must lie in 0 to 1.")
+    if not (isinstance(precision, int | float | np.number) and precision > 0):
+        raise InputError(f"The precision is {precision!r}; it must be a number above 0.")
+    search = _Search(
+        dist,
+        float(tolerance),
+        check_tolerances({} if tolerances is None else tolerances),
+        aware,
+        Neighbourhood() if neighbours is None else neighbours,
+        read_requirements(requirements),
+        read_objective(objective),
+    )
+    return search.run(float(precision))
+
+
+class _Search:
+    """Branch and bound over the lowest precision."""
+
+    def __init__(
+        self,
+        dist: CellDistribution,
+        tolerance: float,
+        tolerances: dict[str, float],
+        aware: bool,
+        hood: Neighbourhood,
+        requirements: tuple[Requirement, ...],
+        objective: Objective,
+    ) -> None:
+        self.dist, self.tolerance, self.tolerances = dist, tolerance, tolerances
+        self.aware, self.hood, self.requirements, self.objective = aware, hood, requirements, objective
+        self.found: tuple[FairProgram, Solved] | None = None
+
+    def run(self, precision: float) -> PredictiveParity:
+        whole = self._solve(0.0, 1.0)
+        if whole is None:
+            raise InfeasibleError("No decision rule meets all other constraints, whatever its precision; relax them.")
+        # The interval with the highest bound comes first: no rule is better than that.
+        waiting = [(-whole[1].value, 0.0, 1.0, whole)]
+        unit = whole[0].unit
+        for _ in range(_MOST):
+            bound, low, high, relaxed = waiting[0]
+            if self.found is not None and -bound <= self.found[1].value + precision * unit:
+                return self._result(-bound)
+            heapq.heappop(waiting)
+            self._try(relaxed[1])
+            middle = (low + high) / 2
+            for part in ((low, middle), (middle, high)):
+                solved = self._solve(*part)
+                if solved is not None:
+                    heapq.heappush(waiting, (-solved[1].value, *part, solved))
+            if not waiting:
+                raise InfeasibleError(
+                    "No decision rule meets predictive parity together with the other constraints; relax one of them."
+                )
+        raise SolverError(
+            f"The search for the best rule under predictive parity did not come within {precision:g} of its bound in "
+            f"{_MOST:,} steps; ask for less precision."
+        )
+
+    def _solve(self, low: float, high: float) -> tuple[FairProgram, Solved] | None:
+        """Best rule whose precisions lie between `low` and `high` + the tolerance."""
+        program = FairProgram(
+            self.dist,
+            tuple(self.tolerances),
+            self.aware,
+            self.hood,
+            self.requirements,
+            self.objective,
+            [_band(self.dist, low, high + self.tolerance)],
+        )
+        try:
+            return program, program.solve(self.tolerances)
+        except InfeasibleError:
+            return None
+
+    def _try(self, relaxed: Solved) -> None:
+        """Look for a rule that keeps the tolerance, with precisions near those of a relaxed one."""
+        values = self._precisions(relaxed)
+        if not len(values):
+            values = np.zeros(1)
+        # Of all bands as wide as the tolerance, the one that leaves out as little as possible on both sides.
+        start = max((values.min() + values.max() - self.tolerance) / 2, 0.0)
+        solved = self._solve(start, start)
+        if solved is not None and (self.found is None or solved[1].value > self.found[1].value):
+            self.found = solved
+
+    def _precisions(self, solved: Solved) -> Floats:
+        scores = self._scores(solved)
+        chosen, right = _selected(self.dist, scores)
+        there = chosen > _NOBODY
+        return np.asarray(right[there] / chosen[there])
+
+    def _scores(self, solved: Solved) -> Floats:
+        scores = Variables(self.dist, self.aware).expand(solved.x)
+        return scores if self.aware else np.broadcast_to(scores[:, None], self.dist.mass.shape[:2])
+
+    def _result(self, bound: float) -> PredictiveParity:
+        assert self.found is not None
+        program, solved = self.found
+        left = Solved(solved.x, solved.value, max(bound - solved.value, solved.gap), solved.duals, solved.pair_pressure)
+        rule = make_rule(program, left, self.tolerances, self.hood, {})
+        chosen, right = _selected(self.dist, rule.group_scores)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            precision = np.where(chosen > _NOBODY, right / chosen, np.nan)
+        named = dict(zip(self.dist.groups, precision.tolist(), strict=True))
+        return PredictiveParity(rule, self.tolerance, named, max(bound, solved.value))
+
+
+def _selected(dist: CellDistribution, scores: Floats) -> tuple[Floats, Floats]:
+    """Share of each group that is selected, and that is so rightly, for scores of shape (N, G)."""
+    people = dist.mass.sum(axis=(0, 2))
+    size = np.where(people > 0, people, 1.0)
+    chosen = np.einsum("ig,igy->g", scores, dist.mass) / size
+    right = np.einsum("ig,ig->g", scores, dist.mass[:, :, 1]) / size
+    return chosen, right
+
+
+def _band(dist: CellDistribution, low: float, high: float) -> Rows:
+    """Precision of every group between `low` and `high`, as rows a share of the group's size."""
+    people = dist.mass.sum(axis=(0, 2))
+    there = people > 0
+    law = (dist.mass / np.where(there, people, 1.0)[None, :, None]).transpose(1, 0, 2)[there]
+    place = np.eye(dist.n_groups)[there][:, :, None]
+    blocks, sizes = [], []
+    for edge in (low, min(high, 1.0)):
+        own = law[:, :, 1] * (1 - edge) - law[:, :, 0] * edge
+        blocks.append(place * own[:, None])
+        sizes.append(place * law.sum(axis=2)[:, None])
+    coefficient = np.concatenate(blocks)
+    count = int(there.sum())
+    return Rows(
+        coefficient=coefficient,
+        size=np.concatenate(sizes),
+        coin=coefficient.sum(axis=(1, 2)) / 2,
+        shared=np.zeros(2 * count),
+        lower=np.repeat([0.0, -1.0], count),
+        upper=np.repeat([1.0, 0.0], count),
+    )

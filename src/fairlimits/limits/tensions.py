@@ -1,0 +1,112 @@
+"""Which notions clash: what two of them cost together beyond the dearer one alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+
+from fairlimits._util.types import Floats
+from fairlimits.errors import InputError
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.neighbours import Neighbourhood, can_compare
+from fairlimits.limits.programs import FairProgram
+from fairlimits.limits.rules import bayes_accuracy, check_tolerances
+from fairlimits.notions.rates import INDIVIDUAL, NOTIONS, check_names
+
+
+@dataclass(frozen=True, eq=False)
+class Tension:
+    """What notions cost alone, in pairs, and in pairs beyond the dearer of the two.
+
+    Parameters
+    ----------
+    notions : tuple of str
+        The K notions.
+    tolerance : float
+        The tolerance of all of them.
+    aware : bool
+        Whether the rules see the group.
+    loss : ndarray of shape (K,)
+        Accuracy lost under each notion alone.
+    pair_loss : ndarray of shape (K, K)
+        Accuracy lost under two notions together; on the diagonal under one alone.
+    matrix : ndarray of shape (K, K)
+        The tension: ``pair_loss[i, j] - max(loss[i], loss[j])``.
+    """
+
+    notions: tuple[str, ...]
+    tolerance: float
+    aware: bool
+    loss: Floats
+    pair_loss: Floats
+    matrix: Floats
+
+    def to_frame(self) -> pa.Table:
+        """Pairs of notions as a table, the tensest first."""
+        first, second = np.triu_indices(len(self.notions), 1)
+        order = np.argsort(-self.matrix[first, second], kind="stable")
+        first, second = first[order], second[order]
+        return pa.table(
+            {
+                "first": [self.notions[i] for i in first],
+                "second": [self.notions[j] for j in second],
+                "loss first": self.loss[first],
+                "loss second": self.loss[second],
+                "loss together": self.pair_loss[first, second],
+                "tension": self.matrix[first, second],
+            }
+        )
+
+
+def tension(
+    dist: CellDistribution,
+    tolerance: float = 0.05,
+    aware: bool = False,
+    *,
+    notions: str | Sequence[str] | None = None,
+    neighbours: Neighbourhood | None = None,
+) -> Tension:
+    """Measure what each pair of notions costs beyond the dearer of the two.
+
+    Parameters
+    ----------
+    dist : CellDistribution
+        The joint law of cell, group and label.
+    tolerance : float, default=0.05
+        The tolerance of every notion.
+    aware : bool, default=False
+        Whether the rules may see the group.
+    notions : str or sequence of str, optional
+        The notions to compare; by default all, individual fairness only where cells can be compared.
+    neighbours : Neighbourhood, optional
+        What individual fairness (IF) compares.
+
+    Returns
+    -------
+    Tension
+    """
+    if notions is None:
+        notions = [*NOTIONS, INDIVIDUAL] if can_compare(dist) else list(NOTIONS)
+    names = check_names([notions] if isinstance(notions, str) else notions)
+    if not names:
+        raise InputError("No notion was named; name at least one, or leave notions out to compare all.")
+    hood = Neighbourhood() if neighbours is None else neighbours
+    size = len(names)
+    loss = np.zeros((size, size))
+    for i, j in [*((i, i) for i in range(size)), *combinations(range(size), 2)]:
+        asked = check_tolerances(dict.fromkeys((names[i], names[j]), tolerance))
+        program = FairProgram(dist, tuple(asked), aware, hood)
+        loss[i, j] = loss[j, i] = bayes_accuracy(program.variables) - program.solve(asked).value
+    alone = np.diag(loss).copy()
+    return Tension(
+        notions=names,
+        tolerance=float(tolerance),
+        aware=aware,
+        loss=alone,
+        pair_loss=loss,
+        matrix=loss - np.maximum(alone[:, None], alone[None, :]),
+    )

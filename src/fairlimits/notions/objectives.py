@@ -1,0 +1,155 @@
+"""What a rule is to be best at: accuracy, balanced accuracy, or the expected cost of its errors."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairlimits._util.types import Floats
+from fairlimits.errors import InputError
+from fairlimits.law.cells.distributions import CellDistribution
+
+_NUMBER = r"(\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_COSTS = re.compile(rf"costs (?P<fp>{_NUMBER}):(?P<fn>{_NUMBER})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is maximised: a credit for each right decision, by label; all of it is linear in the scores.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    """
+
+    name: str
+
+    def credit(self, dist: CellDistribution) -> tuple[float, float]:
+        """Credit of a right decision on a person of label 0, and of label 1."""
+        if self.name == "accuracy":
+            return 1.0, 1.0
+        share = dist.mass.sum(axis=(0, 1))
+        if not (share > 0).all():
+            raise InputError("Balanced accuracy needs people of both labels; choose accuracy, or give such people.")
+        return float(0.5 / share[0]), float(0.5 / share[1])
+
+    def of_people(self, shares: Floats, decided: Floats) -> Floats:
+        """What decisions are worth, from people by label.
+
+        Parameters
+        ----------
+        shares : ndarray of shape (..., 2)
+            Share of the people of each label.
+        decided : ndarray of shape (..., 2)
+            Share of people who have that label and are decided 1.
+        """
+        right = np.stack([shares[..., 0] - decided[..., 0], decided[..., 1]], axis=-1)
+        if self.name == "accuracy":
+            return np.asarray(right.sum(axis=-1))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((right / shares).mean(axis=-1))
+
+    def value(self, dist: CellDistribution, scores: Floats) -> Floats:
+        """What scores of shape (..., N, G) are worth."""
+        zero, one = self.credit(dist)
+        gain = one * dist.mass[:, :, 1] - zero * dist.mass[:, :, 0]
+        return np.asarray(self.base(dist) + np.einsum("ig,...ig->...", gain, scores))
+
+    def base(self, dist: CellDistribution) -> float:
+        """What deciding 0 for everybody is worth."""
+        return self.credit(dist)[0] * float(dist.mass[:, :, 0].sum())
+
+    @property
+    def title(self) -> str:
+        """What the value is called on an axis or above a table."""
+        return self.name
+
+    def in_words(self, value: float) -> str:
+        """Say a value with the name of what it is."""
+        return f"{self.name} {value:.4f}"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Costs(Objective):
+    """Expected cost of errors, to be made as small as possible; the value is minus the cost of a person.
+
+    Parameters
+    ----------
+    false_positive, false_negative : float
+        What it costs to decide 1 for a person of label 0, and 0 for a person of label 1.
+
+    Examples
+    --------
+    >>> str(Costs(1, 5))
+    'costs 1:5'
+    """
+
+    false_positive: float
+    false_negative: float
+
+    def __init__(self, false_positive: float, false_negative: float) -> None:
+        both = []
+        for cost in (false_positive, false_negative):
+            if isinstance(cost, bool) or not isinstance(cost, int | float | np.number):
+                raise InputError(f"The cost of an error is {cost!r}; give a number of at least 0.")
+            both.append(float(cost))
+        if not all(0 <= cost < math.inf for cost in both) or not any(both):
+            raise InputError(
+                f"The costs of errors are {both[0]:g} and {both[1]:g}; both must be at least 0, and one above it."
+            )
+        object.__setattr__(self, "false_positive", both[0])
+        object.__setattr__(self, "false_negative", both[1])
+        object.__setattr__(self, "name", "expected cost")
+
+    def credit(self, dist: CellDistribution) -> tuple[float, float]:
+        """Credit of a right decision on a person of label 0, and of label 1."""
+        return self.false_positive, self.false_negative
+
+    def of_people(self, shares: Floats, decided: Floats) -> Floats:
+        """What decisions are worth, from people by label (see `Objective.of_people`)."""
+        missed = shares[..., 1] - decided[..., 1]
+        return np.asarray(-self.false_positive * decided[..., 0] - self.false_negative * missed)
+
+    def base(self, dist: CellDistribution) -> float:
+        """What deciding 0 for everybody is worth: every person of label 1 is an error."""
+        return -self.false_negative * float(dist.mass[:, :, 1].sum())
+
+    @property
+    def title(self) -> str:
+        """What the value is called on an axis or above a table."""
+        return "minus expected cost"
+
+    def in_words(self, value: float) -> str:
+        """Say a value with the name of what it is."""
+        return f"expected cost {-value:.4f} a person"
+
+    def __str__(self) -> str:
+        return f"costs {self.false_positive:g}:{self.false_negative:g}"
+
+
+ACCURACY = Objective("accuracy")
+BALANCED_ACCURACY = Objective("balanced accuracy")
+
+
+def read_objective(given: Objective | str) -> Objective:
+    """Read an objective from its name: accuracy, balanced accuracy, or ``costs FP:FN`` such as ``costs 1:5``."""
+    if isinstance(given, Objective):
+        return given
+    if isinstance(given, str):
+        for known in (ACCURACY, BALANCED_ACCURACY):
+            if given.strip().lower() == known.name:
+                return known
+        found = _COSTS.fullmatch(given.strip())
+        if found:
+            return Costs(float(found["fp"]), float(found["fn"]))
+    raise InputError(
+        f"The objective is {given!r}; give 'accuracy', 'balanced accuracy', or the costs of a false positive and a "
+        "false negative, as in 'costs 1:5'."
+    )

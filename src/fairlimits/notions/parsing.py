@@ -1,0 +1,58 @@
+"""Read requirements as people write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from fairlimits.errors import InputError
+from fairlimits.notions.requirements import FOUR_FIFTHS, Against, Difference, Limit, Ratio
+from fairlimits.notions.rows import Requirement
+
+_TEXT = re.compile(
+    r"(?P<rate>.+?)\s*"
+    r"(?:(?P<ratio>\bratio)|(?P<difference>\bdifference)(?:\s+from\s+(?P<against>the rest|the average))?"
+    r"|\bof\s+(?P<group>.+?))?"
+    r"\s*(?P<side>>=|<=)\s*(?P<bound>[^<>=]+)"
+)
+
+
+def read_requirements(given: Iterable[Requirement | str] | Requirement | str) -> tuple[Requirement, ...]:
+    """Read requirements, each an object or a text such as ``selection rate ratio >= 0.8``."""
+    several = [given] if isinstance(given, Requirement | str) else given
+    if not isinstance(several, Iterable):
+        raise InputError(f"The requirements are {given!r}; give a list such as ['selection rate <= 0.3'].")
+    return tuple(_read(own) for own in several)
+
+
+def _read(given: Requirement | str) -> Requirement:
+    if isinstance(given, Requirement):
+        return given
+    if not isinstance(given, str):
+        raise InputError(f"The requirement {given!r} is no text; write it as in 'selection rate ratio >= 0.8'.")
+    text = " ".join(given.split())
+    if text.lower().removesuffix(" rule") in ("four-fifths", "four fifths", "80%", "4/5"):
+        return FOUR_FIFTHS
+    found = _TEXT.fullmatch(text)
+    if found is None:
+        raise InputError(
+            f"The requirement {given!r} is not understood; write it as in 'selection rate <= 0.3', 'accuracy of Female "
+            ">= 0.8', 'selection rate ratio >= 0.8' or 'error rate difference <= 0.05'."
+        )
+    try:
+        bound = float(found["bound"])
+    except ValueError:
+        raise InputError(f"The bound of {given!r} is no number; write it as in 'selection rate <= 0.3'.") from None
+    least = found["side"] == ">="
+    if found["ratio"]:
+        if not least:
+            raise InputError(f"{given!r} bounds a ratio from above; a ratio is kept by >=, as in '... ratio >= 0.8'.")
+        return Ratio(found["rate"], bound)
+    if found["difference"]:
+        if least:
+            raise InputError(f"{given!r} asks for a difference; one is kept by <=, as in '... difference <= 0.05'.")
+        against: Against = "each other"
+        if found["against"]:
+            against = "the rest" if found["against"] == "the rest" else "the average"
+        return Difference(found["rate"], bound, against)
+    return Limit(found["rate"], bound if least else None, None if least else bound, found["group"])

@@ -1,9 +1,0 @@
-"""The paper's tables and figures, made again: one module a table or figure, its printed values beside ours."""
-
-from __future__ import annotations
-
-from fairlimits.paper.run import TARGETS, Reproduction, reproduce
-from fairlimits.paper.section import Claim, Section, Table
-from fairlimits.paper.settings import Settings
-
-__all__ = ["TARGETS", "Claim", "Reproduction", "Section", "Settings", "Table", "reproduce"]

@@ -1,0 +1,1 @@
+"""Proven optima of linear programs; nothing here knows of fairness."""

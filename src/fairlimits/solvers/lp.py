@@ -1,0 +1,442 @@
+r"""The only file that talks to HiGHS: a linear program in, a proven optimum or an error out.
+
+The program is
+
+.. math:: \max_x c \cdot x \quad \text{subject to} \quad l \le x \le u,\; L \le A x \le U .
+
+For any row multipliers y, weak duality bounds the optimum from above by
+
+.. math:: \sum_j \max(r_j l_j, r_j u_j) + \sum_k \max(y_k L_k, y_k U_k), \qquad r = c - A^T y ,
+
+so a feasible x whose value equals that bound is optimal, whatever the solver says about itself. Every
+result is checked that way, in plain floating point, before it is returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+import scipy.sparse as sp
+
+from fairlimits._util.types import Flags, Floats, Ints
+from fairlimits.errors import InfeasibleError, SolverError
+from fairlimits.solvers.parametric import Line, Piece, follow
+
+# How far a returned point may miss a row, in the row's own units, and its value the bound.
+FEASIBILITY = 1e-8
+OPTIMALITY = 1e-8
+
+# What sums of rates and scores may be off by; a row that must be missed by more cannot be met.
+_ROUNDING = 1e-12
+
+_OPTIONS: dict[str, Any] = {
+    "output_flag": False,
+    # The programs are re-solved from their last basis, and there is little in them to presolve.
+    "presolve": "off",
+    "solver": "simplex",
+    "threads": 1,
+    # Devex needs a third fewer iterations than steepest edge on neighbour constraints.
+    "simplex_dual_edge_weight_strategy": 1,
+    "primal_feasibility_tolerance": 1e-9,
+    "dual_feasibility_tolerance": 1e-10,
+    # Rows are scaled to a largest entry of 1 (below), so entries this small are rounding.
+    "small_matrix_value": 1e-12,
+}
+
+
+# Rows are scaled up from a largest entry of at least this: a million equal cells.
+_SMALLEST_ROW = 1e-7
+
+# What is tried, from scratch and in this order, where the solver's answer does not stand: masses that differ by ten
+# orders of magnitude and more need another way, or a looser one. The proof stays as strict.
+_RETRIES: tuple[dict[str, Any], ...] = (
+    {},
+    {"presolve": "on"},
+    {"primal_feasibility_tolerance": 1e-7},
+    {"presolve": "on", "simplex_strategy": 4, "simplex_scale_strategy": 0, "dual_feasibility_tolerance": 1e-7},
+)
+
+UNFINISHED = "HiGHS was stopped before it had finished"
+_INFEASIBLE = "HiGHS ended with the status 'Infeasible'"
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A proven optimum.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n,)
+        The point, within its bounds exactly.
+    value : float
+        Its objective, ``c . x``.
+    duals : ndarray of shape (m,)
+        Multiplier of each row: how fast the optimum rises with the bound that the row presses against.
+        Positive at the upper bound, negative at the lower one.
+    gap : float
+        Distance between value and upper bound that is left.
+    reduced : ndarray of shape (n,)
+        What is left of the objective once the rows are paid for, ``c - A^T y``: positive at an upper bound,
+        negative at a lower one.
+    """
+
+    x: Floats
+    value: float
+    duals: Floats
+    gap: float
+    reduced: Floats
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The solver's answer before it has been checked."""
+
+    x: Floats
+    duals: Floats
+
+
+class Program:
+    """A linear program that is kept in the solver and re-solved from its last basis.
+
+    Parameters
+    ----------
+    cost : ndarray of shape (n,)
+        Objective to maximise, c.
+    lower, upper : ndarray of shape (n,)
+        Finite bounds of the variables.
+    """
+
+    def __init__(self, cost: Floats, lower: Floats, upper: Floats) -> None:
+        self._cost, self._lower, self._upper = cost, lower, upper
+        # The solver's tolerances are absolute, and masses of many cells are tiny: scale both.
+        largest = float(np.abs(cost).max(initial=0.0))
+        self._cost_scale = 1 / largest if largest > 0 else 1.0
+        self._dense = np.zeros((0, len(cost)))
+        # Sparse rows come in blocks, which are put together when they are next needed as one.
+        self._blocks = [sp.csr_array((0, len(cost)))]
+        self._row_scale = np.zeros(0)
+        self._row_lower = np.zeros(0)
+        self._row_upper = np.zeros(0)
+        self._highs: Any = highspy.Highs()
+        for name, value in _OPTIONS.items():
+            if self._highs.setOptionValue(name, value) != highspy.HighsStatus.kOk:
+                raise SolverError(f"HiGHS refused the option {name}={value}; fairlimits needs highspy >= 1.13.")
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = len(cost), 0
+        model.col_cost_ = -self._cost_scale * cost
+        model.col_lower_, model.col_upper_ = lower, upper
+        self._highs.passModel(model)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self._row_lower)
+
+    @property
+    def cost(self) -> Floats:
+        """The objective."""
+        return self._cost
+
+    @property
+    def box(self) -> tuple[Floats, Floats]:
+        """Bounds of the variables."""
+        return self._lower, self._upper
+
+    @property
+    def dense(self) -> Floats:
+        """The dense rows."""
+        return self._dense
+
+    @property
+    def _sparse(self) -> sp.csr_array:
+        """All sparse rows."""
+        if len(self._blocks) > 1:
+            self._blocks = [sp.csr_array(sp.vstack(self._blocks, format="csr"))]
+        return self._blocks[0]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of variables."""
+        return len(self._cost)
+
+    def add_dense_rows(self, matrix: Floats, lower: Floats, upper: Floats) -> None:
+        """Add rows with mostly non-zero entries; all dense rows come before the first sparse one."""
+        if self._sparse.shape[0]:
+            raise SolverError("Dense rows must be added before sparse ones.")
+        columns = np.tile(np.arange(matrix.shape[1], dtype=np.int32), matrix.shape[0])
+        starts = np.arange(matrix.shape[0], dtype=np.int32) * matrix.shape[1]
+        scale = self._append(lower, upper, np.abs(matrix).max(axis=1, initial=0.0))
+        scaled = matrix * scale[:, None]
+        self._highs.addRows(len(lower), lower * scale, upper * scale, scaled.size, starts, columns, scaled.ravel())
+        self._dense = np.vstack([self._dense, matrix])
+
+    def add_sparse_rows(self, matrix: sp.csr_array, lower: Floats, upper: Floats) -> None:
+        """Add rows with few entries."""
+        sizes = np.diff(matrix.indptr)
+        largest = np.zeros(matrix.shape[0])
+        if len(matrix.data):
+            largest[sizes > 0] = np.maximum.reduceat(np.abs(matrix.data), matrix.indptr[:-1][sizes > 0])
+        scale = self._append(lower, upper, largest)
+        data = matrix.data * np.repeat(scale, sizes)
+        self._highs.addRows(
+            len(lower),
+            lower * scale,
+            upper * scale,
+            len(data),
+            matrix.indptr[:-1].astype(np.int32),
+            matrix.indices.astype(np.int32),
+            data,
+        )
+        self._blocks.append(matrix)
+
+    def add_columns(self, cost: Floats, lower: Floats, upper: Floats, matrix: sp.csc_array) -> None:
+        """Add variables behind the others; `matrix` has their entries in all rows that are there."""
+        data = matrix.data * self._row_scale[matrix.indices]
+        self._highs.addCols(
+            len(cost),
+            -self._cost_scale * cost,
+            lower,
+            upper,
+            len(data),
+            matrix.indptr[:-1].astype(np.int32),
+            matrix.indices.astype(np.int32),
+            data,
+        )
+        dense = self._dense.shape[0]
+        rows = matrix.tocsr()
+        self._dense = np.hstack([self._dense, rows[:dense].toarray()])
+        self._blocks = [sp.csr_array(sp.hstack([self._sparse, rows[dense:]], format="csr"))]
+        self._cost = np.concatenate([self._cost, cost])
+        self._lower = np.concatenate([self._lower, lower])
+        self._upper = np.concatenate([self._upper, upper])
+
+    def set_cost(self, cost: Floats) -> None:
+        """Give all variables a new objective."""
+        self._cost = cost.copy()
+        columns = np.arange(len(cost), dtype=np.int32)
+        self._highs.changeColsCost(len(cost), columns, -self._cost_scale * cost)
+
+    def _append(self, lower: Floats, upper: Floats, largest: Floats) -> Floats:
+        # Not without end: what is left of a row whose entries cancel is rounding.
+        scale = np.where(largest > 0, 1 / np.maximum(largest, _SMALLEST_ROW), 1.0)
+        self._row_lower = np.concatenate([self._row_lower, lower])
+        self._row_upper = np.concatenate([self._row_upper, upper])
+        self._row_scale = np.concatenate([self._row_scale, scale])
+        return scale
+
+    def set_row_bounds(self, lower: Floats, upper: Floats) -> None:
+        """Give all rows new bounds."""
+        changed = np.flatnonzero((lower != self._row_lower) | (upper != self._row_upper)).astype(np.int32)
+        if len(changed):
+            self._row_lower, self._row_upper = lower.copy(), upper.copy()
+            scale = self._row_scale[changed]
+            self._highs.changeRowsBounds(len(changed), changed, lower[changed] * scale, upper[changed] * scale)
+
+    def drop_rows(self, rows: Ints) -> None:
+        """Remove some of the sparse rows."""
+        dense = self._dense.shape[0]
+        self._highs.deleteRows(len(rows), rows.astype(np.int32))
+        keep = np.ones(self.n_rows, dtype=bool)
+        keep[rows] = False
+        self._row_lower, self._row_upper = self._row_lower[keep], self._row_upper[keep]
+        self._row_scale = self._row_scale[keep]
+        self._blocks = [self._sparse[keep[dense:]]]
+
+    def start_at(self, columns: Ints, rows: Ints) -> None:
+        """Let the next solve begin where variables and rows lie: -1 at the lower bound, 1 at the upper, 0 between."""
+        known = highspy.HighsBasisStatus
+        status = {-1: known.kLower, 0: known.kBasic, 1: known.kUpper}
+        basis = highspy.HighsBasis()
+        # A guess need not be a basis; the solver makes one of it.
+        basis.valid, basis.alien = True, True
+        basis.col_status = [status[state] for state in columns.tolist()]
+        basis.row_status = [status[state] for state in rows.tolist()]
+        self._highs.setBasis(basis)
+
+    def solve(self) -> Optimum:
+        """Solve the program from its last basis.
+
+        Returns
+        -------
+        Optimum
+
+        Raises
+        ------
+        InfeasibleError
+            No point meets all rows.
+        SolverError
+            Any other end than a proven optimum, named in the message.
+        """
+        return self.prove(self.draft())
+
+    def prove(self, draft: Draft | str) -> Optimum:
+        """Check the solver's last answer; where it does not stand, solve again from scratch."""
+        answer = draft if isinstance(draft, str) else self._checked(draft)
+        for options in _RETRIES:
+            if isinstance(answer, Optimum):
+                return answer
+            answer = self._from_scratch(options)
+        if isinstance(answer, Optimum):
+            return answer
+        if answer == _INFEASIBLE or self._is_infeasible():
+            raise InfeasibleError("No decision rule meets all constraints; relax one of them.")
+        raise SolverError(f"The linear program was not solved: {answer}.")
+
+    def _is_infeasible(self) -> bool:
+        """Whether it is proven that every point misses a row by more than rounding.
+
+        The program that lets every row be missed by t and asks for the least t is always feasible; the bound of its
+        proven optimum is what any point misses.
+        """
+        n, rows = self.n_columns, self.n_rows
+        matrix = sp.csr_array(sp.vstack([sp.csr_array(self._dense), self._sparse], format="csr"))
+        below, above = np.isfinite(self._row_lower), np.isfinite(self._row_upper)
+        point = np.clip(0.0, self._lower, self._upper)
+        reach = np.maximum(self._row_lower - matrix @ point, matrix @ point - self._row_upper).max(initial=0.0)
+        elastic = Program(np.append(np.zeros(n), -1.0), np.append(self._lower, 0.0), np.append(self._upper, reach))
+        open_ = np.full(rows, np.inf)
+        for kept, sign, low, high in ((below, 1.0, self._row_lower, open_), (above, -1.0, -open_, self._row_upper)):
+            block = sp.hstack([matrix[kept], np.full((int(kept.sum()), 1), sign)], format="csr")
+            elastic.add_sparse_rows(sp.csr_array(block), low[kept], high[kept])
+        answer: Optimum | str = "it was not tried"
+        for options in _RETRIES:
+            answer = elastic._from_scratch(options)
+            if isinstance(answer, Optimum):
+                return -(answer.value + answer.gap) > _ROUNDING
+        return False
+
+    def _from_scratch(self, options: Mapping[str, Any]) -> Optimum | str:
+        # A basis that was good for the last bounds can be a bad start for these ones.
+        self._highs.clearSolver()
+        usual = {name: self._highs.getOptionValue(name)[1] for name in options}
+        for name, value in options.items():
+            self._highs.setOptionValue(name, value)
+        draft = self.draft()
+        for name, value in usual.items():
+            self._highs.setOptionValue(name, value)
+        return draft if isinstance(draft, str) else self._checked(draft)
+
+    @property
+    def steps(self) -> int:
+        """Iterations of the last solve."""
+        return int(self._highs.getInfo().simplex_iteration_count)
+
+    def draft(self, most_steps: int | None = None) -> Draft | str:
+        """Run the solver from its last basis, and return its answer, not checked yet, or what went wrong.
+
+        Parameters
+        ----------
+        most_steps : int, optional
+            Iterations after which it is `UNFINISHED`.
+        """
+        if not self.n_rows:
+            return Draft(np.where(self._cost > 0, self._upper, self._lower), np.zeros(0))
+        if most_steps is not None:
+            self._highs.setOptionValue("simplex_iteration_limit", most_steps)
+        self._highs.run()
+        status = self._highs.getModelStatus()
+        if most_steps is not None:
+            self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
+            if status == highspy.HighsModelStatus.kIterationLimit:
+                return UNFINISHED
+        if status != highspy.HighsModelStatus.kOptimal:
+            return f"HiGHS ended with the status {self._highs.modelStatusToString(status)!r}"
+        solution = self._highs.getSolution()
+        x = np.clip(np.array(solution.col_value), self._lower, self._upper)
+        duals = np.array(solution.row_dual)
+        duals *= self._row_scale
+        duals /= -self._cost_scale
+        return Draft(x, duals)
+
+    def _checked(self, draft: Draft) -> Optimum | str:
+        found = self._certificates(draft.x[None], draft.duals[None], self._row_lower[None], self._row_upper[None])
+        return found if isinstance(found, str) else found[0]
+
+    def _certificates(self, x: Floats, duals: Floats, lower: Floats, upper: Floats) -> list[Optimum] | str:
+        """Prove that points (P, n) are optimal for row bounds (P, m), or say what is wrong with one."""
+        dense = self._dense.shape[0]
+        activity = x @ self._dense.T
+        reduced = self._cost - duals[:, :dense] @ self._dense
+        if self._sparse.shape[0]:
+            activity = np.concatenate([activity, (self._sparse @ x.T).T], axis=1)
+            reduced = reduced - (self._sparse.T @ duals[:, dense:].T).T
+        return certificates(self._cost, (self._lower, self._upper), x, activity, duals, reduced, (lower, upper))
+
+    def follow(self, line: Line, end: float) -> list[Piece] | None:
+        """Follow the optimum while the row bounds move along a line, from t = 0 to `end`.
+
+        Only for programs of few, dense rows. Nothing is proven yet: `certify` the points that are used.
+
+        Returns
+        -------
+        list of Piece or None
+            None if the way was lost; then solve point by point.
+        """
+        if self._sparse.shape[0] or not self._dense.shape[0]:
+            return None
+        self.set_row_bounds(line.lower, line.upper)
+        self.solve()
+        basis = self._highs.getBasis()
+        status = np.array([int(s) for s in (*basis.col_status, *basis.row_status)])
+        basic = np.flatnonzero(status == int(highspy.HighsBasisStatus.kBasic))
+        if len(basic) != self._dense.shape[0]:
+            return None
+        at_upper: Flags = status == int(highspy.HighsBasisStatus.kUpper)
+        return follow(self._cost, self._dense, (self._lower, self._upper), line, basic, at_upper, end)
+
+    def certify(self, pieces: list[Piece], line: Line, at: Floats) -> list[Optimum] | None:
+        """Prove the points of some pieces, at rising `at` on the line; None if one of them is not optimal."""
+        starts = np.array([piece.start for piece in pieces])
+        chosen = [pieces[k] for k in np.searchsorted(starts, at, side="right") - 1]
+        x = np.stack([piece.point(t) for piece, t in zip(chosen, at.tolist(), strict=True)])
+        np.clip(x, self._lower, self._upper, out=x)
+        lower = line.lower + at[:, None] * line.lower_move
+        upper = line.upper + at[:, None] * line.upper_move
+        found = self._certificates(x, np.stack([piece.duals for piece in chosen]), lower, upper)
+        return None if isinstance(found, str) else found
+
+
+def certificates(
+    cost: Floats,
+    box: tuple[Floats, Floats],
+    x: Floats,
+    activity: Floats,
+    duals: Floats,
+    reduced: Floats,
+    bounds: tuple[Floats, Floats],
+) -> list[Optimum] | str:
+    """Prove that points are optimal by weak duality, or say what is wrong with one.
+
+    Parameters
+    ----------
+    cost : ndarray of shape (n,)
+    box : tuple of ndarray of shape (n,)
+        Bounds of the variables.
+    x : ndarray of shape (P, n)
+        The points.
+    activity : ndarray of shape (P, m)
+        Their rows' values, ``A x``.
+    duals : ndarray of shape (P, m)
+        Row multipliers y.
+    reduced : ndarray of shape (P, n)
+        ``c - A^T y``.
+    bounds : tuple of ndarray of shape (P, m)
+        Bounds of the rows.
+    """
+    lower, upper = bounds
+    missed = np.maximum(lower - activity, activity - upper).max(initial=0.0)
+    if not missed <= FEASIBILITY:
+        return f"the point found misses a constraint by {missed:.1e}, more than {FEASIBILITY:.0e}"
+    values = x @ cost
+    highest = np.maximum(reduced * box[0], reduced * box[1]).sum(axis=1)
+    # A multiplier of 0 on a side without a bound adds nothing, where 0 * inf would be NaN.
+    pressed = np.where(duals > 0, upper, lower)
+    pressed[duals == 0] = 0
+    gaps = highest + (duals * pressed).sum(axis=1) - values
+    if not gaps.max() <= OPTIMALITY:
+        return f"the point found may be {gaps.max():.1e} below the optimum, more than {OPTIMALITY:.0e}"
+    return [Optimum(*found) for found in zip(x, values.tolist(), duals, gaps.tolist(), reduced, strict=True)]

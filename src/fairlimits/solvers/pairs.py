@@ -1,0 +1,145 @@
+"""Neighbour constraints that enter a linear program only where they are violated.
+
+They are many and mostly slack: the optimum of a program with some of its constraints is the optimum of the
+whole if it meets the others too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairlimits._util.types import Floats, Ints
+from fairlimits.limits.variables import Comparison
+from fairlimits.solvers.interior.program import InteriorProgram
+from fairlimits.solvers.lp import UNFINISHED, Draft, Optimum, Program
+
+MISSED = 1e-9
+"""A neighbour constraint missed by less is met, to the precision of the solver."""
+
+FEW_PAIRS = 8
+"""Pairs for each variable up to which all of them enter at once: rounds would cost more than they save."""
+
+MANY_VARIABLES = 1_500
+PATIENCE = 2
+"""Variables from which on the simplex method is told where to begin, once it has made so many steps a cell."""
+
+
+class LazyPairs:
+    """Neighbour constraints that enter the program when they are violated.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        All pairs that are compared; their scores are the first variables of the program.
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+        self._inside: Ints = np.zeros(0, dtype=np.int64)
+        # A pair is taken out at most once, so that the rounds come to an end.
+        self._returned = np.zeros(len(comparison.first), dtype=bool)
+
+    @property
+    def inside(self) -> Ints:
+        """Pairs that are in the program now, in the order of their rows."""
+        return self._inside
+
+    def solve(self, program: Program, lower: Floats, upper: Floats, tolerance: float) -> Optimum:
+        """Solve the program, adding violated pairs in rounds until none is left.
+
+        Parameters
+        ----------
+        program : Program
+            The rows of the pairs come last in it.
+        lower, upper : ndarray
+            Bounds of all rows before them.
+        tolerance : float
+            The tolerance of individual fairness.
+        """
+        allowed = times(self._comparison.looseness, np.array(tolerance))
+        variables = self._comparison.forms.shape[1]
+        patience: int | None = None
+        if not len(self._inside):
+            if len(allowed) <= FEW_PAIRS * variables:
+                self._add(program, np.arange(len(allowed)), allowed)
+            elif variables >= MANY_VARIABLES and len(program.dense) == len(lower):
+                patience = PATIENCE * self._comparison.forms.shape[0]
+        while True:
+            bound = allowed[self._inside]
+            program.set_row_bounds(np.concatenate([lower, -bound]), np.concatenate([upper, bound]))
+            # Only the last point need be proven; the others serve to find violated pairs.
+            draft = program.draft(patience)
+            if patience is not None:
+                patience -= program.steps
+                if draft == UNFINISHED or patience <= 0:
+                    patience = None
+                    self._begin_near(program, lower, upper, allowed)
+                    continue
+            point = program.prove(draft) if isinstance(draft, str) else draft
+            excess, missed = self._missed(point.x, allowed)
+            if not len(missed) and isinstance(point, Draft):
+                # The proof may need another solve, which finds another point: look at its pairs too.
+                point = program.prove(point)
+                excess, missed = self._missed(point.x, allowed)
+            if not len(missed) and isinstance(point, Optimum):
+                return point
+            self._drop_slack(program, excess[self._inside], bound, len(lower))
+            self._add(program, self._worst(missed, excess), allowed)
+
+    def _begin_near(self, program: Program, lower: Floats, upper: Floats, allowed: Floats) -> None:
+        """Begin anew, near the optimum; where that cannot be told, go on."""
+        found = InteriorProgram(
+            program.cost, program.box, program.dense, (lower, upper), self._comparison, allowed
+        ).start()
+        if found is not None:
+            program.drop_rows(np.arange(len(lower), program.n_rows))
+            self._inside = np.zeros(0, dtype=np.int64)
+            self._add(program, found.pairs, allowed)
+            program.start_at(found.columns, np.concatenate([found.rows, found.pair_rows]))
+
+    def pressure(self, duals: Floats) -> float:
+        """Derivative of the optimum in the tolerance, from the multipliers of the pairs inside."""
+        return float(np.abs(duals) @ self._comparison.looseness[self._inside])
+
+    def _missed(self, x: Floats, allowed: Floats) -> tuple[Floats, Ints]:
+        """By how much each pair is missed, and which of those outside the program are."""
+        excess = self._comparison.differences(x[: self._comparison.forms.shape[1]]) - allowed
+        violated = excess > MISSED
+        violated[self._inside] = False
+        return excess, np.flatnonzero(violated)
+
+    def _worst(self, missed: Ints, excess: Floats) -> Ints:
+        """Of the missed pairs, those that are the worst one of at least one of their two points."""
+        order = missed[np.argsort(-excess[missed], kind="stable")]
+        worst = np.zeros(len(order), dtype=bool)
+        for points in (self._comparison.first, self._comparison.second):
+            worst[np.unique(points[order], return_index=True)[1]] = True
+        return order[worst]
+
+    def _add(self, program: Program, pairs: Ints, allowed: Floats) -> None:
+        program.add_sparse_rows(
+            difference_rows(self._comparison, pairs, program.n_columns), -allowed[pairs], allowed[pairs]
+        )
+        self._inside = np.concatenate([self._inside, pairs])
+
+    def _drop_slack(self, program: Program, excess: Floats, bound: Floats, before: int) -> None:
+        """Take out pairs that are slack by half their bound: they slow down every later iteration."""
+        slack = np.flatnonzero((excess < -0.5 * bound) & ~self._returned[self._inside])
+        if len(slack):
+            self._returned[self._inside[slack]] = True
+            program.drop_rows(before + slack)
+            self._inside = np.delete(self._inside, slack)
+
+
+def difference_rows(comparison: Comparison, pairs: Ints, columns: int) -> sp.csr_array:
+    """Difference of the two scores of each pair, as rows of a program of so many columns."""
+    rows = comparison.rows[pairs]
+    rows.resize((len(pairs), columns))
+    return rows
+
+
+def times(factor: Floats, tolerance: Floats) -> Floats:
+    """Multiply so that an infinite tolerance times a factor of 0 is 0."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray(np.where(factor == 0, 0.0, factor * tolerance))

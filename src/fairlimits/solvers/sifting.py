@@ -1,0 +1,241 @@
+r"""Linear programs of a few dense rows and very many bounded variables, solved on a few variables at a time.
+
+At the optimum of K rows at most K variables lie between their bounds; all others are where the sign of their reduced
+cost sends them. So a sample of the variables gives multipliers that are nearly right; the variables whose sign is in
+doubt under these are solved for, all others stay at their bounds; and those that the next multipliers find at the wrong
+bound join. No step makes the point worse, and in the end weak duality proves the optimum over all variables, as in
+`fairlimits.solvers.lp`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairlimits._util.types import Flags, Floats, Ints
+from fairlimits.errors import InfeasibleError, SolverError
+from fairlimits.solvers.lp import FEASIBILITY, Optimum, Program, certificates
+
+# Variables of the sample, and those solved for at a time.
+_SAMPLE = 20_000
+_AT_ONCE = 20_000
+
+_ROUNDS = 200
+_STEPS = 100
+
+# Where all variables are solved for, any step would do; and rates are missed by less than this.
+_LONGEST_STEP = 1e3
+_FARTHEST = 10.0
+
+# Reduced costs this small for their variable's size are ties; and bundles that tied variables are put in.
+_TIED = 1e-9
+_BUNDLES = 5_000
+
+
+@dataclass(frozen=True)
+class _Bundles:
+    """Variables in an order, and where each bundle of them starts."""
+
+    order: Ints
+    starts: Ints
+
+
+class SiftedProgram:
+    """Maximise ``c x`` under bounds of x and of a few rows; re-solved from the last multipliers.
+
+    Parameters
+    ----------
+    cost : ndarray of shape (n,)
+        Objective.
+    matrix : ndarray of shape (m, n)
+        The rows.
+    free : int
+        How many of the last variables belong to the rows rather than to cells: they are always solved for.
+
+    Notes
+    -----
+    All variables lie between 0 and 1.
+    """
+
+    def __init__(self, cost: Floats, matrix: Floats, free: int) -> None:
+        self._cost, self._matrix, self._free = cost, matrix, free
+        # What a column weighs: whether its reduced cost is small is a question of its size.
+        self._size = np.abs(cost) + np.abs(matrix).sum(axis=0)
+        self._duals: Floats | None = None
+        self._lower, self._upper = np.zeros(len(matrix)), np.zeros(len(matrix))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self._matrix)
+
+    def set_row_bounds(self, lower: Floats, upper: Floats) -> None:
+        """Give all rows new bounds."""
+        self._lower, self._upper = lower, upper
+
+    def solve(self) -> Optimum:
+        """Solve the program.
+
+        Raises
+        ------
+        InfeasibleError
+            No point meets all rows.
+        SolverError
+            No optimum could be proven.
+        """
+        duals = self._from_sample() if self._duals is None else self._duals
+        found = self._step_by_step(duals)
+        if found is None:
+            found = self._with_more_and_more(duals)
+        self._duals = found.duals
+        return found
+
+    def _step_by_step(self, duals: Floats) -> Optimum | None:
+        """Move the multipliers in steps so short that no variable outside the part can change its bound.
+
+        Within such a step the part is all that counts. Rows may be missed at a price that keeps the multipliers within
+        the step; once none is, and the multipliers are within, the optimum of the part is that of all.
+        """
+        for _ in range(_STEPS):
+            inside, step = self._doubtful(duals, _AT_ONCE, _TIED)
+            point = (self._reduced(duals) > 0).astype(np.float64)
+            bundles = self._bundles(inside, duals)
+            part, missed = self._solve_near(point, inside, bundles, duals, step)
+            if missed <= FEASIBILITY:
+                count = len(bundles.starts)
+                point[bundles.order] = np.repeat(part.x[:count], np.diff([*bundles.starts, len(bundles.order)]))
+                found = self._checked(point, part.duals)
+                if isinstance(found, Optimum):
+                    return found
+            if np.abs(part.duals - duals).max(initial=0.0) <= 1e-9 * step:
+                return None
+            duals = part.duals
+        return None
+
+    def _bundles(self, inside: Flags, duals: Floats) -> _Bundles:
+        """Put the variables of a part in bundles that are decided alike: one each, unless a great many are tied."""
+        n = len(self._cost) - self._free
+        near = np.abs(self._reduced(duals)) < _TIED * self._size
+        near[n:] = False
+        tied, order = np.flatnonzero(inside & near), np.flatnonzero(inside & ~near)
+        cells = len(tied)
+        if cells <= _BUNDLES or not self.n_rows:
+            order = np.flatnonzero(inside)
+            return _Bundles(order, np.arange(len(order)))
+        # Those that are alike in all rows come together, so that bundles can do what their members could.
+        direction = self._matrix[:, tied] / self._size[tied]
+        pattern = np.ldexp(1.0, np.arange(self.n_rows)) @ (direction != 0)
+        varied = direction[int(direction.var(axis=1).argmax())]
+        tied = tied[np.lexsort((varied, pattern))]
+        starts = np.unique(np.linspace(0, cells, _BUNDLES, endpoint=False).astype(np.int64))
+        return _Bundles(np.concatenate([tied, order]), np.concatenate([starts, np.arange(cells, cells + len(order))]))
+
+    def _with_more_and_more(self, duals: Floats) -> Optimum:
+        """Solve for a part; those that its multipliers find at the wrong bound join it."""
+        point = (self._reduced(duals) > 0).astype(np.float64)
+        count = _AT_ONCE
+        inside, _ = self._doubtful(duals, count)
+        found: Optimum | str = "it was not tried"
+        for _ in range(_ROUNDS):
+            try:
+                part = self._solve_part(point, inside)
+            except InfeasibleError:
+                if inside.all():
+                    raise
+                # The others stand in the way: solve for more of them.
+                count *= 8
+                inside, _ = self._doubtful(duals, count)
+                continue
+            point[inside] = part.x
+            found = self._checked(point, part.duals)
+            if isinstance(found, Optimum):
+                return found
+            if inside.all():
+                break
+            reduced = self._reduced(part.duals)
+            wrong = np.flatnonzero(np.where(reduced > 0, point < 1, point > 0) & (reduced != 0) & ~inside)
+            # Those that matter most join; none leaves, so that this comes to an end.
+            inside[wrong[np.argsort(-np.abs(reduced[wrong]), kind="stable")[:count]]] = True
+        raise SolverError(f"The linear program was not solved: {found}.")
+
+    def _from_sample(self) -> Floats:
+        """Multipliers of the program of some variables that stand for all."""
+        n = len(self._cost) - self._free
+        chosen = np.sort(np.random.default_rng(0).choice(n, min(_SAMPLE, n), replace=False))
+        weight = n / len(chosen)
+        columns = np.concatenate([chosen, np.arange(n, n + self._free)])
+        factor = np.concatenate([np.full(len(chosen), weight), np.ones(self._free)])
+        program = Program(self._cost[columns] * factor, np.zeros(len(columns)), np.ones(len(columns)))
+        program.add_dense_rows(self._matrix[:, columns] * factor, self._lower, self._upper)
+        try:
+            return program.solve().duals
+        except (InfeasibleError, SolverError):
+            # What is not feasible for some may be for all.
+            return np.zeros(self.n_rows)
+
+    def _reduced(self, duals: Floats) -> Floats:
+        return np.asarray(self._cost - duals @ self._matrix)
+
+    def _doubtful(self, duals: Floats, count: int, tied: float = 0.0) -> tuple[Flags, float]:
+        """Find those variables whose reduced cost is smallest for their size.
+
+        There are `count` of them, and besides all whose reduced cost is below `tied` for their size.
+
+        Returns
+        -------
+        inside : ndarray of bool of shape (n,)
+        step : float
+            How far every multiplier can move before another variable's reduced cost can change its sign.
+        """
+        inside = np.ones(len(self._cost), dtype=bool)
+        n = len(self._cost) - self._free
+        if count >= n:
+            return inside, np.inf
+        doubt = np.abs(self._reduced(duals)[:n]) / np.maximum(self._size[:n], np.finfo(np.float64).tiny)
+        bound = doubt < tied
+        rest = np.flatnonzero(~bound)
+        inside[:n] = bound
+        if count >= len(rest):
+            return np.ones(len(self._cost), dtype=bool), np.inf
+        order = np.argpartition(doubt[rest], count)
+        inside[rest[order[:count]]] = True
+        return inside, float(doubt[rest[order[count]]])
+
+    def _solve_part(self, point: Floats, inside: Flags) -> Optimum:
+        """Solve for some variables; all others stay where they are."""
+        others = self._matrix[:, ~inside] @ point[~inside]
+        count = int(inside.sum())
+        program = Program(self._cost[inside], np.zeros(count), np.ones(count))
+        program.add_dense_rows(self._matrix[:, inside], self._lower - others, self._upper - others)
+        return program.solve()
+
+    def _solve_near(
+        self, point: Floats, inside: Flags, bundles: _Bundles, duals: Floats, step: float
+    ) -> tuple[Optimum, float]:
+        """Solve for some variables with multipliers within a step; return by how much rows were missed, too."""
+        others = self._matrix[:, ~inside] @ point[~inside]
+        count, rows = len(bundles.starts), self.n_rows
+        step = min(step, _LONGEST_STEP)
+        own = np.add.reduceat(self._cost[bundles.order], bundles.starts)
+        # A row's value may be raised or lowered at a price; no multiplier is then beyond the price.
+        cost = np.concatenate([own, duals - step, -duals - step])
+        program = Program(cost, np.zeros(len(cost)), np.concatenate([np.ones(count), np.full(2 * rows, _FARTHEST)]))
+        part = np.add.reduceat(self._matrix[:, bundles.order], bundles.starts, axis=1)
+        matrix = np.hstack([part, np.eye(rows), -np.eye(rows)])
+        program.add_dense_rows(matrix, self._lower - others, self._upper - others)
+        found = program.solve()
+        return found, float(np.abs(found.x[count:]).max(initial=0.0))
+
+    def _checked(self, point: Floats, duals: Floats) -> Optimum | str:
+        n = len(point)
+        found = certificates(
+            self._cost,
+            (np.zeros(n), np.ones(n)),
+            point[None],
+            (self._matrix @ point)[None],
+            duals[None],
+            self._reduced(duals)[None],
+            (self._lower[None], self._upper[None]),
+        )
+        return found if isinstance(found, str) else found[0]

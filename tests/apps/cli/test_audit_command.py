@@ -1,0 +1,152 @@
+"""``fairlimits audit`` as a person meets it: a table, words, files by suffix, and one sentence for every bad input."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import fairlimits as fl
+from fairlimits.apps.cli import run
+from known_people import people
+
+ROWS = 500
+
+
+def table():
+    made, q = people(0, ROWS)
+    score = q[:, :, 1].sum(axis=1)
+    made = made.append_column("good", pa.array((score > 0.5).astype(int)))
+    made = made.append_column("score", pa.array(score.round(3)))
+    words = np.where(score > 0.5, "yes", "no")
+    return made.append_column("said", pa.array(words)).append_column("gone", pa.array([None, *score[1:]]))
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """A quick learner; the guide's commands are run with the default ones."""
+    quick = partial(fl.audit, estimator=LogisticRegression(), resamples=200)
+    monkeypatch.setattr("fairlimits.apps.cli.audit.find", quick)
+
+
+@pytest.fixture
+def csv(tmp_path):
+    """Predictions alone: label, group and what two models say."""
+    path = tmp_path / "people.csv"
+    pa_csv.write_csv(table().select(["hired", "sex", "good", "score"]), path)
+    return path
+
+
+def words(path, *more):
+    return ["audit", str(path), "--label", "hired", "--sensitive", "sex", *more]
+
+
+def test_predictions_alone_give_a_table_words_a_file_and_a_picture(csv, tmp_path, capsys):
+    target, picture = tmp_path / "audit.json", tmp_path / "audit.svg"
+    more = ["-p", "good", "-p", "score", "-n", "DP", "-n", "EA", "-o", str(target), "--plot", str(picture)]
+    assert run(words(csv, *more)) == 0
+    out = capsys.readouterr().out
+    assert "with 95% intervals: 350 rows learned from, 150 held out; rules with the group hidden." in out
+    assert "good: accuracy 0." in out
+    assert out.count("all at once") == 2
+    assert "score: scores decided 1 at 0.5 or above" in out
+    assert "no feature besides the predictions" in out
+    assert "a rule that we could not find may do better" in out
+    tables = [line for line in out.splitlines() if line.startswith(("notion", "DP", "EA", "all at once"))]
+    assert max(map(len, tables)) <= 100
+    content = json.loads(target.read_text(encoding="utf-8"))
+    assert content["rows"] == {"learned": 350, "held out": 150}
+    assert [line["notion"] for line in content["lines"]] == ["DP", "EA", "DP + EA"] * 2
+    assert content["lines"][2]["gap"] is None
+    first = content["lines"][0]
+    total = first["accuracy of the best rule"] - first["accuracy"]
+    assert first["avoidable loss"] + first["unavoidable loss"] == pytest.approx(total)
+    assert "Demographic parity" in picture.read_text(encoding="utf-8")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["audit.json", "audit.svg", "people.csv"]
+
+
+def test_features_intersections_and_small_groups(tmp_path, capsys):
+    path, target, picture = tmp_path / "people.csv", tmp_path / "audit.csv", tmp_path / "audit.png"
+    pa_csv.write_csv(table(), path)
+    more = ["--sensitive", "area", "--drop", "said", "--drop", "gone", "--drop", "score", "-p", "good", "--aware"]
+    assert run(words(path, *more, "-n", "EOd", "-o", str(target), "--plot", str(picture))) == 0
+    out = capsys.readouterr().out
+    assert "group seen" in out
+    assert "Not estimable: EOd" in out
+    assert "f / north has" in out
+    assert "is not written" in out
+    written = pa_csv.read_csv(target)
+    assert written.num_rows == 1
+    assert written["avoidable loss"].to_pylist() == [None]
+    assert not picture.exists()
+
+
+def test_a_model_that_knows_the_label_is_told_loudly(tmp_path, capsys):
+    path = tmp_path / "people.csv"
+    pa_csv.write_csv(table().select(["hired", "sex", "skill"]).append_column("copy", table()["hired"]), path)
+    assert run(words(path, "-p", "copy", "-n", "DP")) == 0
+    captured = capsys.readouterr()
+    assert "Note: THE ESTIMATED LIMIT IS TOO LOW: copy" in captured.out
+    assert captured.err == ""
+
+
+def test_the_same_seed_gives_the_same_files(csv, tmp_path):
+    for name in ("one", "two"):
+        more = ["-o", str(tmp_path / f"{name}.csv"), "--plot", str(tmp_path / f"{name}.svg")]
+        assert run(words(csv, "-p", "score", "--lot", "-n", "DP", "--seed", "3", *more)) == 0
+    for suffix in ("csv", "svg"):
+        assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
+
+
+def test_help_has_examples(capsys):
+    assert run(["audit", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "--prediction" in out
+    assert "fairlimits audit loans.csv" in out
+
+
+BAD = {
+    "no prediction": ([], "--prediction COLUMN"),
+    "missing column": (["-p", "salary"], "'salary' is not in the table"),
+    "the label": (["-p", "hired"], "is the label"),
+    "text": (["-p", "said"], "'no', 'yes'"),
+    "outside": (["-p", "skill"], "reach from"),
+    "missing values": (["-p", "gone"], "missing 1 times"),
+    "unknown notion": (["-p", "good", "-n", "XX"], "XX"),
+    "individual": (["-p", "good", "-n", "IF"], "one by one"),
+    "threshold": (["-p", "score", "--threshold", "3"], "threshold is 3"),
+    "test size": (["-p", "good", "--test-size", "2"], "between 0 and 1"),
+    "too few held out": (["-p", "good", "--test-size", "0.01"], "5 rows are held out"),
+    "confidence": (["-p", "good", "--confidence", "95"], "confidence is 95"),
+    "seed": (["-p", "good", "--seed", "-1"], "seed is -1"),
+    "output": (["-p", "good", "-o", "audit.xlsx"], "must end in one of"),
+    "plot": (["-p", "good", "--plot", "audit.gif"], "must end in one of"),
+    "no directory": (["-p", "good", "--plot", "nowhere/audit.png"], "directory"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_sentence(tmp_path, monkeypatch, capsys, case):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "people.csv"
+    pa_csv.write_csv(table(), path)
+    more, named = BAD[case]
+    assert run(words(path, *more)) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("Error: ")
+    assert named in error
+    assert len(error.strip().splitlines()) == 1
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_one_group_gets_one_sentence(tmp_path, capsys):
+    path = tmp_path / "people.csv"
+    made = table()
+    pa_csv.write_csv(made.set_column(made.column_names.index("sex"), "sex", pa.array(["f"] * ROWS)), path)
+    assert run(words(path, "-p", "good")) == 2
+    assert "one group only" in capsys.readouterr().err

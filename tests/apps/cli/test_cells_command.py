@@ -1,0 +1,91 @@
+"""Cells on the command line: kept in files, counted on given cells, merged, and read in parts."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import fairlimits as fl
+from fairlimits.apps.cli import options, run
+from streams import ROLES, people, write
+
+COLUMNS = [word for name, value in ROLES.items() for word in (f"--{name}", value)]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write(people(900), tmp_path / "big")
+
+
+def test_files_are_cut_counted_and_merged(folder, tmp_path, capsys):
+    first, second, both = (str(tmp_path / f"{name}.npz") for name in ("first", "second", "both"))
+    parts = sorted(str(path) for path in folder.iterdir())
+    assert run(["cells", parts[0], *COLUMNS, "--cells", "7", "-o", first]) == 0
+    assert run(["cells", *parts[1:], "--like", first, "-o", second]) == 0
+    assert run(["merge", first, second, "-o", both]) == 0
+    out = capsys.readouterr().out
+    assert "600 rows in 7 cells" in out
+    assert ["together", "900"] in [line.split() for line in out.splitlines()]
+    dist = fl.CellDistribution.load(both)
+    base = fl.CellDistribution.load(first)
+    np.testing.assert_array_equal(dist.counts, fl.discretize(folder, like=base).counts)
+    assert run(["frontier", both, "--points", "3"]) == 0
+    assert "900 rows, 7 cells" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("how", ["files", "pattern", "directory", "one"])
+def test_a_frontier_of_rows_in_parts(folder, tmp_path, how, capsys):
+    sources = {
+        "files": sorted(map(str, folder.iterdir())),
+        "pattern": [str(folder / "*.parquet")],
+        "directory": [str(folder)],
+        "one": [str(folder / "part0.parquet"), "--stream"],
+    }[how]
+    target = tmp_path / "curve.json"
+    assert run(["frontier", *sources, *COLUMNS, "--cells", "7", "--points", "3", "-o", str(target)]) == 0
+    rows = 300 if how == "one" else 900
+    assert f"{rows} rows, 7 cells" in capsys.readouterr().out
+    assert json.loads(target.read_text())["made from"]["generator"] == "none"
+
+
+def test_large_files_are_read_in_parts(folder, monkeypatch):
+    path = str(folder / "part0.parquet")
+    columns = ("paid", "yes", ["sex"], None, None, None, None, "refuse")
+    assert isinstance(options.open_rows([path], None, *columns), fl.Dataset)
+    monkeypatch.setattr(options, "_LARGE", 1000)
+    assert isinstance(options.open_rows([path], None, *columns), fl.Stream)
+    assert isinstance(options.open_rows([path], False, *columns), fl.Dataset)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["frontier", "{big}"], "label and sensitive"),
+        (["frontier", "{big}/*.csv", *COLUMNS], "No file matches"),
+        (["frontier", "{big}", "--no-stream", *COLUMNS], "--no-stream"),
+        (["frontier", "{cells}", *COLUMNS], "leave the options of the data out"),
+        (["frontier", "{cells}", "{cells}"], "fairlimits merge"),
+        (["frontier", "{big}", *COLUMNS, "--generator", "bootstrap"], "as they are"),
+        (["scenarios", "{big}", *COLUMNS], "rows of one table in memory"),
+        (["scenarios", "{cells}", *COLUMNS], "rows of one table in memory"),
+        (["cells", "{cells}", "-o", "{out}"], "holds cells already"),
+        (
+            ["cells", "{big}", *COLUMNS, "--like", "{cells}", "-o", "{out}"],
+            "leave --label, --positive, --sensitive out",
+        ),
+        (["cells", "{big}", *COLUMNS, "-o", "out.csv"], "must end in one of .npz"),
+        (["merge", "{cells}", "{other}", "-o", "{out}"], "other cells"),
+        (["merge", "{cells}", "{big}/part0.parquet", "-o", "{out}"], "not a file that fairlimits saved"),
+    ],
+)
+def test_bad_input_is_answered_in_a_sentence_and_nothing_is_written(folder, tmp_path, capsys, words, message):
+    names = {"big": folder, "cells": tmp_path / "c.npz", "other": tmp_path / "o.npz", "out": tmp_path / "out.npz"}
+    fl.discretize(folder, 5, **ROLES).save(names["cells"])
+    fl.discretize(folder, 5, **ROLES, random_state=1).save(names["other"])
+    assert run([word.format(**names) for word in words]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not names["out"].exists()

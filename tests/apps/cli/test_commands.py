@@ -1,0 +1,338 @@
+"""The command line as a person meets it: answers, files by suffix, and one sentence for every bad input."""
+
+from __future__ import annotations
+
+import json
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+
+import fairlimits as fl
+from fairlimits.apps.cli import run
+from fairlimits.apps.cli.scenarios import _rows_needed
+from fairlimits.law.cells.sampling import rows_to_certify
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    n = 600
+    sex = rng.integers(0, 2, n)
+    age = rng.normal(40 + 5 * sex, 10, n).round(1)
+    job = rng.choice(["nurse", "smith", "clerk"], n)
+    paid = (age + 4 * (job == "smith") + rng.normal(0, 8, n) > 43).astype(int)
+    return {"sex": np.where(sex == 1, "m", "f"), "age": age, "job": job, "paid": np.where(paid == 1, "yes", "no")}
+
+
+@pytest.fixture
+def csv(people, tmp_path):
+    path = tmp_path / "people.csv"
+    pa_csv.write_csv(pa.table(people), path)
+    return path
+
+
+def options(path, **changes):
+    chosen = {"label": "paid", "positive": "yes", "sensitive": "sex", "cells": "12", "generator": "none", **changes}
+    return [str(path), *(word for key, value in chosen.items() if value is not None for word in (f"--{key}", value))]
+
+
+def test_frontier_prints_a_table(csv, capsys):
+    assert run(["frontier", *options(csv), "--points", "3"]) == 0
+    out = capsys.readouterr().out
+    assert "plug-in (600 rows, 12 cells)" in out
+    assert out.count("\n0.") == 3
+    assert "group seen" in out
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json", "png", "pdf", "svg"])
+def test_frontier_writes_by_suffix(csv, tmp_path, suffix):
+    target = tmp_path / f"curve.{suffix}"
+    assert run(["frontier", *options(csv), "-n", "DP", "-n", "EA", "-o", str(target)]) == 0
+    assert target.stat().st_size > 500
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([csv.name, target.name])
+
+
+def test_frontier_file_holds_what_the_library_gives(csv, tmp_path):
+    target = tmp_path / "curve.json"
+    assert (
+        run(["frontier", *options(csv), "-n", "EOd", "--fix", "IF=0.3", "--exact", "--to", "0.1", "-o", str(target)])
+        == 0
+    )
+    content = json.loads(target.read_text())
+    data = fl.open_dataset(str(csv), label="paid", positive="yes", sensitive="sex")
+    dist = fl.discretize(data, 12, generator=None)
+    curve = fl.frontier(dist, ["EOd", "IF"], {"EOd": (0, 0.1), "IF": 0.3}, exact=True)
+    assert content["group hidden"]["accuracy"] == pytest.approx(curve.accuracy.tolist(), abs=1e-12)
+    assert content["figures"] == "plug-in"
+
+
+def test_the_same_seed_gives_the_same_file(csv, tmp_path):
+    for name in ("one.csv", "two.csv"):
+        assert run(["frontier", *options(csv), "--seed", "3", "-o", str(tmp_path / name)]) == 0
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+def test_parquet_and_weights_and_intersections(people, tmp_path, capsys):
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table({**people, "w": np.ones(600), "town": np.array(["a", "b"] * 300)}), path)
+    arguments = [*options(path, weight="w"), "--sensitive", "town", "-n", "EOd", "--points", "2"]
+    assert run(["frontier", *arguments]) == 0
+    assert "12 cells" in capsys.readouterr().out
+
+
+def test_datasets_lists_all_three(capsys):
+    assert run(["datasets"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in ("adult", "law", "dutch"))
+
+
+def test_version_and_help(capsys):
+    assert run(["--version"]) == 0
+    assert fl.__version__ in capsys.readouterr().out
+    for command in ("report", "frontier", "datasets"):
+        assert run([command, "--help"]) == 0
+        assert command in capsys.readouterr().out
+
+
+def write(tmp_path, text, name="bad.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+BAD_OPTIONS = {
+    "no label": ({"label": None}, "label"),
+    "unknown label": ({"label": "salary"}, "salary"),
+    "unknown positive": ({"positive": "maybe"}, "maybe"),
+    "unknown sensitive": ({"sensitive": "gender"}, "gender"),
+    "more cells than rows": ({"cells": "100000"}, "100000"),
+    "no cells": ({"cells": "0"}, "cells"),
+    "unknown weight": ({"weight": "w"}, "'w'"),
+    "unknown notion": ({"notion": "XX"}, "XX"),
+    "bad fix": ({"fix": "IF"}, "IF"),
+    "fixed twice": ({"fix": "DP=0.1"}, "twice"),
+    "bad range": ({"from": "0.3"}, "range"),
+    "negative fix": ({"fix": "EA=-1"}, "EA"),
+    "unknown suffix": ({"output": "curve.xyz"}, "xyz"),
+    "no directory": ({"output": "nowhere/curve.csv"}, "directory"),
+    "bad missing": ({"missing-sensitive": "guess"}, "guess"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_OPTIONS)
+def test_bad_options_get_one_sentence(csv, capsys, tmp_path, monkeypatch, case):
+    monkeypatch.chdir(tmp_path)
+    changes, named = BAD_OPTIONS[case]
+    assert run(["frontier", *options(csv, **changes)]) == 2
+    captured = capsys.readouterr()
+    assert named in captured.err
+    assert captured.err.startswith("Error: ")
+    assert len(captured.err.strip().splitlines()) == 1
+    assert "Traceback" not in captured.err
+    assert [p.name for p in tmp_path.iterdir()] == [csv.name]
+
+
+def rows_of(n=40, **columns):
+    base = {
+        "sex": ["m", "f"] * (n // 2),
+        "age": [str(i) for i in range(n)],
+        "paid": ["yes", "yes", "no", "no"] * (n // 4),
+    }
+    table = {**base, **columns}
+    return "\n".join([",".join(table), *(",".join(row) for row in zip(*table.values(), strict=True))]) + "\n"
+
+
+BAD_FILES = {
+    "empty file": ("", "empty"),
+    "header only": ("sex,age,paid\n", "row"),
+    "one group": (rows_of(sex=["m"] * 40), "group"),
+    "one class": (rows_of(paid=["yes"] * 40), "paid"),
+    "missing sensitive": (rows_of(sex=["m", "f", "", "m"] * 10), "missing"),
+    "missing label": (rows_of(paid=["yes", "no", "", "no"] * 10), "paid"),
+    "not a table": ("\x00\x01\x02", "bad.csv"),
+    "ragged": ("sex,age,paid\nm,1\nf,2,yes,3\n", "bad.csv"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_bad_files_get_one_sentence(tmp_path, capsys, case):
+    text, named = BAD_FILES[case]
+    path = write(tmp_path, text)
+    target = tmp_path / "report.html"
+    assert run(["report", *options(path), "-o", str(target)]) == 2
+    captured = capsys.readouterr()
+    assert named in captured.err
+    assert len(captured.err.strip().splitlines()) == 1
+    assert not target.exists()
+
+
+def test_negative_weights_are_refused(tmp_path, capsys):
+    path = write(tmp_path, rows_of(w=["-1"] * 40))
+    assert run(["report", *options(path, weight="w"), "-o", str(tmp_path / "r.html")]) == 2
+    assert "negative" in capsys.readouterr().err
+
+
+def test_constant_features_are_legal_but_cannot_make_many_cells(tmp_path, capsys):
+    path = write(tmp_path, rows_of(age=["7"] * 40))
+    assert run(["frontier", *options(path, cells="1")]) == 0
+    assert run(["frontier", *options(path, cells="2")]) == 2
+    assert "1" in capsys.readouterr().err
+
+
+def test_unreadable_files(tmp_path, capsys):
+    assert run(["report", *options(tmp_path / "none.csv")]) == 2
+    assert "none.csv" in capsys.readouterr().err
+    assert run(["report", *options(tmp_path)]) == 2
+    broken = write(tmp_path, "PAR1 no", "broken.parquet")
+    assert run(["report", *options(broken)]) == 2
+    assert "broken.parquet" in capsys.readouterr().err
+
+
+def test_unknown_benchmark_names_the_known_ones(capsys):
+    assert run(["report", "adlut"]) == 2
+    assert "adult" in capsys.readouterr().err
+
+
+def test_decorrelate_writes_features_alone_and_applies_a_kept_plan(csv, people, tmp_path, capsys):
+    mapped, plan, again = tmp_path / "mapped.parquet", tmp_path / "plan.npz", tmp_path / "again.csv"
+    words = ["decorrelate", *options(csv, cells="8"), "-t", "DP=0"]
+    assert run([*words, "-o", str(mapped), "--save-plan", str(plan)]) == 0
+    out = capsys.readouterr().out
+    assert "mass kept in place" in out
+    assert "no map of the features can prevent that" in out
+    table = pq.read_table(mapped)
+    assert table.column_names == ["age", "job"]
+    assert table.num_rows == 600
+    features = tmp_path / "features.csv"
+    pa_csv.write_csv(pa.table({"age": people["age"], "job": people["job"]}), features)
+    assert run(["decorrelate", str(features), "--plan", str(plan), "-o", str(again)]) == 0
+    assert pa_csv.read_csv(again).num_rows == 600
+    strange = tmp_path / "strange.csv"
+    pa_csv.write_csv(pa.table({"age": [30.0, 40.0], "job": ["nurse", "king"]}), strange)
+    capsys.readouterr()
+    for words in ([], ["--unseen", "guess"]):
+        assert run(["decorrelate", str(strange), "--plan", str(plan), "-o", str(tmp_path / "two.csv"), *words]) == 2
+    assert "'king'" in capsys.readouterr().err
+    assert not (tmp_path / "two.csv").exists()
+    words = ["--plan", str(plan), "-o", str(tmp_path / "two.csv"), "--unseen", "missing"]
+    assert run(["decorrelate", str(strange), *words]) == 0
+    assert pa_csv.read_csv(tmp_path / "two.csv").num_rows == 2
+
+
+def test_an_aware_plan_is_kept_and_applied(csv, tmp_path):
+    plan, mapped = tmp_path / "plan.npz", tmp_path / "mapped.csv"
+    words = ["decorrelate", *options(csv, cells="6"), "--aware", "--save-plan", str(plan)]
+    assert run([*words, "-o", str(mapped)]) == 0
+    first = mapped.read_bytes()
+    assert run(["decorrelate", str(csv), "--plan", str(plan), "-o", str(mapped)]) == 0
+    assert mapped.read_bytes() == first
+    table = pa_csv.read_csv(mapped)
+    assert table.column_names == ["age", "job", "scored_as"]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["-t", "DP"], "DP"),
+        (["-t", "XX=1"], "XX"),
+        (["-t", "DP=0", "-t", "DP=1"], "twice"),
+        (["--accuracy-weight", "-1"], "weight"),
+        (["-o", "mapped.html"], "html"),
+        (["--seed", "-1"], "seed is -1"),
+        (["--unseen", "missing"], "--plan"),
+        (["-o", "people.csv"], "people.csv itself"),
+        (["--plan", "none.npz", "-o", "mapped.csv"], "takes no --label, --positive, --sensitive, --cells"),
+    ],
+)
+def test_bad_decorrelation_gets_one_sentence(csv, tmp_path, monkeypatch, capsys, words, named):
+    monkeypatch.chdir(tmp_path)
+    assert run(["decorrelate", *options(csv, cells="6"), *words]) == 2
+    error = capsys.readouterr().err
+    assert named in error
+    assert len(error.strip().splitlines()) == 1
+    assert [p.name for p in tmp_path.iterdir()] == [csv.name]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"), [([], "-o"), (["-o", "mapped.csv"], "none.npz"), (["-o", "mapped.csv", "--aware"], "--aware")]
+)
+def test_a_plan_that_cannot_be_applied_gets_one_sentence(csv, tmp_path, monkeypatch, capsys, words, named):
+    monkeypatch.chdir(tmp_path)
+    assert run(["decorrelate", str(csv), "--plan", "none.npz", *words]) == 2
+    error = capsys.readouterr().err
+    assert named in error
+    assert len(error.strip().splitlines()) == 1
+    assert [p.name for p in tmp_path.iterdir()] == [csv.name]
+
+
+def test_scenarios_print_and_write(csv, tmp_path, capsys):
+    target = tmp_path / "table.json"
+    chosen = options(csv, generator=None, cells="6")
+    assert run(["scenarios", *chosen, "-t", "DP=0.1", "-t", "EOd=0.2", "-o", str(target)]) == 0
+    out = capsys.readouterr().out
+    assert "group hidden, decorrelated after the rule was fixed" in out
+    assert "held out, paired" in out
+    assert "a rule that we could not find may do better" in out
+    content = json.loads(target.read_text(encoding="utf-8"))
+    assert len(content["situations"]) == 6
+    assert content["tolerances"] == {"DP": 0.1, "EOd": 0.2}
+
+
+def test_rows_needed_are_told_for_each_tolerance():
+    found = SimpleNamespace(tested=1_000)
+    counts = np.array([[100, 100], [300, 500]])
+    words = _rows_needed(found, counts, {"DP": 0.05, "EOd": 0.1, "EA": 0.0, "EOp": 1.0, "PE": math.inf, "IF": 0.1})
+    assert f"{rows_to_certify(0.05, shares=(0.2, 0.8)):,} held-out rows" in words
+    assert f"{rows_to_certify(0.1, shares=(0.1, 0.3)):,} held-out rows" in words
+    assert "EA is exactly 0 cannot be shown" in words
+    assert "EOp" not in words
+    assert "PE" not in words
+    assert _rows_needed(found, np.array([[5, 5], [0, 0]]), {"DP": 0.05}) == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["-t", "DP"], "write a notion and a number"),
+        (["-t", "XX=0.1"], "no fairness notion"),
+        (["-t", "DP=0.1", "-t", "DP=0.2"], "given twice"),
+        (["-t", "DP=-1"], "at least 0"),
+        (["--prediction", "height"], "height"),
+        (["--correlation", "3"], "between 0 and 2"),
+        (["--test-size", "2"], "between 0 and 1"),
+        (["--seed", "-1"], "seed is -1"),
+        (["-o", "table.xlsx"], "must end in one of"),
+    ],
+)
+def test_bad_scenarios_get_one_sentence(csv, capsys, words, named):
+    assert run(["scenarios", *options(csv, generator=None), *words]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("Error: ")
+    assert named in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(("command", "suffix"), [("report", "html"), ("frontier", "csv"), ("decorrelate", "csv")])
+def test_commands_generate_rows_unless_told_not_to(csv, tmp_path, capsys, command, suffix):
+    def written(name, **changes):
+        target = tmp_path / f"{name}.{suffix}"
+        assert run([command, *options(csv, cells="4", **changes), "-o", str(target)]) == 0
+        return target.read_text(encoding="utf-8")
+
+    chosen = written("cart", generator="cart", samples="20000")
+    assert written("default", generator=None, samples="20000") == chosen.replace("cart.csv", "default.csv").replace(
+        "cart.html", "default.html"
+    ).replace("--generator cart ", "")
+    assert written("rows") != chosen
+    if command == "report":
+        assert "no number of generated rows can say" in chosen
+        return
+    capsys.readouterr()
+    # Far too few rows for the cells are said, not refused.
+    written("few", generator="bootstrap", samples="100")
+    assert "the sampling bound asks for" in capsys.readouterr().out

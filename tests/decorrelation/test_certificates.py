@@ -1,0 +1,152 @@
+"""Certificates: adversaries, intervals, chance, and the words."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from map_samples import discretized, some_data, some_table
+from sklearn.metrics import roc_auc_score
+
+from fairlimits.data import Dataset
+from fairlimits.decorrelation import Certificate, Plan, decorrelate
+from fairlimits.decorrelation.adversaries import auc_interval
+from fairlimits.errors import DataError, InputError
+from fairlimits.law.cells.building import discretize
+from fairlimits.limits.rules import solve
+
+
+@given(st.integers(0, 10_000), st.booleans())
+@settings(max_examples=40)
+def test_the_area_is_that_of_scikit_learn(seed: int, ties: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 60))
+    score = rng.integers(4, size=n).astype(float) if ties else rng.normal(size=n)
+    positive = rng.random(n) < 0.5
+    positive[:2] = True, False
+    weight = rng.choice([0.5, 1.0, 2.0], size=n)
+    auc, low, high = auc_interval(score, positive, weight, 0.95)
+    assert auc == pytest.approx(roc_auc_score(positive, score, sample_weight=weight))
+    assert 0 <= low <= auc <= high <= 1
+
+
+def test_the_interval_covers_the_truth() -> None:
+    rng = np.random.default_rng(0)
+    # P(N(1, 1) > N(0, 1)) = Phi(1 / sqrt 2)
+    truth = 0.5 * (1 + math.erf(0.5))
+    covered = 0
+    for _ in range(400):
+        positive = rng.random(150) < 0.4
+        score = rng.normal(size=150) + positive
+        _, low, high = auc_interval(score, positive, rng.choice([0.5, 1.0], size=150), 0.9)
+        covered += low <= truth <= high
+    assert 0.86 <= covered / 400 <= 0.94
+
+
+def test_an_area_without_rivals_is_not_known() -> None:
+    none = np.zeros(3, dtype=bool)
+    assert all(math.isnan(x) for x in auc_interval(np.arange(3.0), none, np.ones(3), 0.95))
+
+
+def plan_of(aware: bool, groups: int = 2, weight: bool = False) -> Plan:
+    dist = discretized(groups, weight=weight)
+    return decorrelate(dist, solve(dist, {"DP": 0.0}, aware=aware))
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["unaware", "aware"])
+def certificate(request: pytest.FixtureRequest) -> Certificate:
+    return plan_of(request.param).certificate(some_data(20, 4_000), random_state=1)
+
+
+def test_mapped_features_do_not_tell_the_group(certificate: Certificate) -> None:
+    assert (certificate.train_rows, certificate.test_rows) == (2_000, 2_000)
+    assert len(certificate.null) == 200
+    for found in certificate.attacks:
+        assert found.low <= found.auc <= found.high
+        if not found.mapped:
+            assert found.auc > 0.7
+        elif not found.with_label:
+            assert found.auc == pytest.approx(0.5, abs=0.05)
+        else:
+            assert found.auc > 0.58
+    assert len(certificate.attacks) == 8
+    assert certificate.baseline_correlation > 0.5
+    assert certificate.correlation < 2 * certificate.null.mean()
+    assert 0 < certificate.p_value <= 1
+
+
+def test_the_words_say_what_cannot_be_prevented(certificate: Certificate) -> None:
+    assert "no map of the features can prevent that while the label itself depends on the group" in certificate.text
+    assert f"{certificate.worst.auc:.3f}" in certificate.text
+    assert "0.5 is guessing" in certificate.text
+    assert "2,000 rows" in repr(certificate)
+
+
+def test_plain_data(certificate: Certificate) -> None:
+    rows = certificate.summary()
+    assert len(rows) == 5
+    assert rows[0] == {
+        "measure": "correlation on held-out rows",
+        "before": certificate.baseline_correlation,
+        "after": certificate.correlation,
+    }
+    assert {"measure", "before", "after", "low", "high"} == set(rows[1])
+    assert certificate.to_frame().num_rows == 8
+
+
+def test_a_map_that_hides_nothing_is_found_out() -> None:
+    dist = discretized()
+    plan = decorrelate(dist, solve(dist, {}), correlation_weight=0.0)
+    found = plan.certificate(some_data(21, 2_000), train=some_data(22, 2_000), permutations=50)
+    assert (found.train_rows, found.test_rows) == (2_000, 2_000)
+    assert found.p_value == pytest.approx(1 / 51)
+    assert found.worst.auc > 0.7
+
+
+def test_repeats_exactly() -> None:
+    people = some_data(23, 600)
+    one, two = (plan_of(False).certificate(people, permutations=5, random_state=3) for _ in range(2))
+    assert one.attacks == two.attacks
+    assert np.array_equal(one.null, two.null)
+
+
+def test_three_groups_and_weights() -> None:
+    found = plan_of(True, groups=3, weight=True).certificate(some_data(24, 1_500, 3, weight=True), permutations=20)
+    assert {a.group for a in found.attacks} == {"f", "m", "x"}
+    assert len(found.attacks) == 24
+    assert found.worst.auc < 0.6
+
+
+def test_columns_without_a_single_value() -> None:
+    table = some_table(27, 400).append_column("nothing", pa.array([None] * 400, pa.float64()))
+    table = table.append_column("none", pa.array([None] * 400, pa.string()))
+    people = Dataset.from_frame(table, label="hired", sensitive="sex", drop="person")
+    dist = discretize(people, cells=6, generator=None, random_state=0)
+    plan = decorrelate(dist, solve(dist, {"DP": 0.0}))
+    assert plan.certificate(people, permutations=5).worst.auc < 0.6
+    assert plan.apply(people)["nothing"].null_count == plan.apply(people)["none"].null_count == 400
+
+
+def test_rows_that_cannot_be_used() -> None:
+    plan, people = plan_of(False), some_data(25, 200)
+    with pytest.raises(InputError, match="pass Datasets"):
+        plan.certificate(people.to_table())
+    for many in (0, 1.5, "many"):
+        with pytest.raises(InputError, match=r"permutations is .*whole number of at least 1"):
+            plan.certificate(people, permutations=many)  # type: ignore[arg-type]
+    for confidence in (1, 0.0, "high"):
+        with pytest.raises(InputError, match=r"confidence is .*between 0 and 1"):
+            plan.certificate(people, confidence=confidence)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="seed is -1"):
+        plan.certificate(people, random_state=-1)
+    with pytest.raises(DataError, match="of one group only"):
+        plan.certificate(people.take(people.group == 0))
+    with pytest.raises(InputError, match="groups f, m, x, the plan was made for f, m"):
+        plan.certificate(some_data(26, 200, 3))
+    other = Dataset.from_frame(people.to_table(), label="hired", sensitive="sex", drop="size")
+    with pytest.raises(InputError, match="differ in size"):
+        plan.certificate(other)

@@ -1,0 +1,126 @@
+"""From a table to the law on cells: with rows as they are, and with generated ones."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import fairlimits as fl
+from fairlimits.errors import DataError, InputError
+from fairlimits.law.cells.building import SamplingWarning, discretize, sampling_note
+from fairlimits.law.cells.quantizer.codebook import assign
+from fairlimits.law.generators import CartGenerator
+from fairlimits.notions.rates import estimable
+
+NEEDED = fl.samples_needed(6)
+
+
+def people(n: int = 1500, rare: int = 0) -> fl.Dataset:
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], n)
+    sex[:rare] = "x"
+    age = rng.normal(40 + 6 * (sex == "m"), 10, n)
+    paid = (age + rng.normal(0, 8, n) > 44).astype(int)
+    frame = pa.table({"sex": sex, "age": age, "job": rng.choice(["a", "b"], n), "paid": paid})
+    return fl.Dataset.from_frame(frame, label="paid", positive=1, sensitive="sex")
+
+
+@pytest.fixture(scope="module")
+def data() -> fl.Dataset:
+    return people()
+
+
+def test_rows_as_they_are(data: fl.Dataset) -> None:
+    dist = discretize(data, 6, generator=None)
+    assert dist.counts is not None
+    np.testing.assert_allclose(dist.mass, dist.counts / data.n_rows)
+    assert dist.info["generator"] is None
+    assert dist.info["n_samples"] is None
+    assert dist.info["rows"] == 1500
+
+
+@pytest.mark.parametrize("generator", ["cart", "bootstrap", CartGenerator(min_leaf=50)])
+def test_generated_rows_make_the_masses_and_real_rows_the_counts(
+    data: fl.Dataset, generator: str | CartGenerator
+) -> None:
+    dist = discretize(data, 6, generator=generator, n_samples=NEEDED)
+    assert dist.counts is not None
+    assert dist.encoding is not None
+    assert dist.centroids is not None
+    assert dist.counts.sum() == data.n_rows
+    at = assign(dist.encoding.transform_dataset(data), dist.centroids)
+    np.testing.assert_array_equal(dist.counts.sum(axis=(1, 2)), np.bincount(at, minlength=6))
+    # Masses are multiples of one generated row, and near the real ones.
+    np.testing.assert_allclose(dist.mass * NEEDED, np.rint(dist.mass * NEEDED), atol=1e-6)
+    assert np.abs(dist.mass - dist.counts / data.n_rows).sum() < 0.15
+    assert dist.info["n_samples"] == NEEDED
+    assert dist.info["generator"] == ("bootstrap" if generator == "bootstrap" else "cart")
+
+
+def test_small_groups_stay_not_estimable_however_many_rows_are_generated() -> None:
+    data = people(rare=8)
+    with pytest.warns(SamplingWarning):
+        dist = discretize(data, 6, generator="bootstrap", n_samples=NEEDED)
+    assert dist.mass[:, 2].sum() * NEEDED > 30
+    assert not estimable(dist, "DP")
+
+
+def test_seed_decides(data: fl.Dataset) -> None:
+    first, again, other = (discretize(data, 6, generator="cart", n_samples=NEEDED, random_state=s) for s in (1, 1, 2))
+    np.testing.assert_array_equal(first.mass, again.mass)
+    assert not np.array_equal(first.mass, other.mass)
+
+
+def test_too_few_samples_for_the_cells_are_warned_of(data: fl.Dataset) -> None:
+    with pytest.warns(SamplingWarning, match=f"{fl.samples_needed(6):,}"):
+        discretize(data, 6, generator="bootstrap", n_samples=NEEDED - 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        discretize(data, 6, generator="bootstrap", n_samples=NEEDED)
+        discretize(data, 6, generator=None, n_samples=10)
+
+
+def test_note_says_whose_law_the_bound_speaks_of(data: fl.Dataset) -> None:
+    generated = sampling_note(discretize(data, 6, generator="bootstrap", n_samples=NEEDED))
+    assert "enough for 6 cells" in generated
+    assert "The source is the generator" in generated
+    assert "1,500 rows" in generated
+    real = sampling_note(discretize(data, 6, generator=None))
+    assert "1,500 real rows are too few for 6 cells" in real
+    assert "generator" not in real
+    numbers = sampling_note(fl.CellDistribution.from_mass(np.ones((2, 2, 2))))
+    assert "not known" in numbers
+
+
+def test_progress_rises_from_start_to_end(data: fl.Dataset) -> None:
+    told = []
+    discretize(data, 6, generator="cart", n_samples=NEEDED, progress=lambda done, words: told.append(done))
+    assert told == sorted(told)
+    assert 0 <= told[0] < 0.1
+    assert told[-1] == 1
+
+
+def test_generated_distributions_are_saved_and_loaded(data: fl.Dataset, tmp_path: Path) -> None:
+    dist = discretize(data, 6, generator="cart", n_samples=NEEDED)
+    dist.save(tmp_path / "d.npz")
+    assert fl.CellDistribution.load(tmp_path / "d.npz").info == dist.info
+
+
+def test_bad_input_is_refused(data: fl.Dataset) -> None:
+    with pytest.raises(InputError, match="cart, bootstrap"):
+        discretize(data, 6, generator="gan")
+    with pytest.raises(InputError, match="rows to draw"):
+        discretize(data, 6, generator="cart", n_samples=0)
+    with pytest.raises(InputError, match="partition"):
+        discretize(data, 6, partition="other")  # type: ignore[arg-type]
+
+
+def test_cart_is_the_default_and_makes_no_more_people(data: fl.Dataset) -> None:
+    dist = discretize(data, 6, n_samples=NEEDED)
+    assert dist.info["generator"] == "cart"
+    with pytest.raises(DataError, match="cannot be larger than the rows"):
+        discretize(data, data.n_rows + 1)

@@ -1,0 +1,80 @@
+"""Rows find their cells, whatever the cells cut."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from fairlimits import CellDistribution, Outcome, decorrelate, discretize, estimate_outcome, evaluate, solve
+from fairlimits.data import Dataset
+from fairlimits.errors import InputError
+from fairlimits.law.cells.building import Partition
+from fairlimits.law.cells.memberships import cells_of
+from known_people import known
+
+
+@cache
+def learned(weighted: bool = False) -> tuple[Dataset, Outcome]:
+    data, _ = known(0, 3_000, weighted=weighted)
+    return data, estimate_outcome(data, estimator=LogisticRegression())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("partition", ["outcome", "blend"])
+def test_masses_are_sums_of_the_estimate(partition: Partition, weighted: bool) -> None:
+    data, outcome = learned(weighted)
+    dist = discretize(data, 20, partition=partition, outcome=outcome)
+    expected = np.tensordot(outcome.weight, outcome.q, axes=1)
+    assert dist.mass.sum(axis=0) == pytest.approx(expected)
+    assert dist.counts is not None
+    counted = data.n_rows if data.weight is None else int((data.weight > 0).sum())
+    assert dist.counts.sum() == counted
+    assert dist.info["partition"] == partition
+    assert set(dist.centres()) == {"skill", "area"}
+
+
+def test_outcome_cells_tell_apart_what_matters() -> None:
+    data, outcome = learned()
+    test, _ = known(1, 5_000)
+    features = evaluate(solve(discretize(data, 6, generator=None), {}), test).accuracy.value
+    cells = evaluate(solve(discretize(data, 6, partition="outcome", outcome=outcome), {}), test).accuracy.value
+    assert cells > features
+
+
+@pytest.mark.parametrize("partition", ["features", "outcome", "blend"])
+def test_new_rows_find_cells_without_label_or_group(partition: Partition) -> None:
+    data, outcome = learned()
+    dist = discretize(data, 12, partition=partition, outcome=outcome, generator=None)
+    test, _ = known(2, 200)
+    found = cells_of(dist, test.columns, test.n_rows)
+    assert ((found >= 0) & (found < 12)).all()
+    plan = decorrelate(dist, solve(dist, {"DP": 0.05}))
+    assert plan.apply(test).num_rows == 200
+    # Individual fairness compares the cells' mean features.
+    assert solve(dist, {"IF": 0.1}).gaps["IF"] <= 0.1 + 1e-6
+
+
+def test_a_saved_distribution_of_outcome_cells_says_that_it_cannot_place_rows(tmp_path: Path) -> None:
+    data, outcome = learned()
+    dist = discretize(data, 10, partition="outcome", outcome=outcome)
+    dist.save(tmp_path / "dist.npz")
+    loaded = CellDistribution.load(tmp_path / "dist.npz")
+    assert solve(loaded, {"DP": 0.0}).accuracy == pytest.approx(solve(dist, {"DP": 0.0}).accuracy)
+    with pytest.raises(InputError, match="learners are not in the file"):
+        cells_of(loaded, data.columns, data.n_rows)
+    with pytest.raises(InputError, match="bare numbers"):
+        cells_of(CellDistribution.from_mass(dist.mass), data.columns, data.n_rows)
+
+
+def test_bad_input_gets_a_sentence() -> None:
+    data, outcome = learned()
+    with pytest.raises(InputError, match="known ones are"):
+        discretize(data, 10, partition="cells")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="leave the generator out"):
+        discretize(data, 10, partition="outcome", generator="bootstrap")
+    with pytest.raises(InputError, match="other rows"):
+        discretize(data.take(np.arange(100)), 10, partition="outcome", outcome=outcome)

@@ -1,0 +1,112 @@
+"""Group notions: rates and gaps against sums written out, the registry, and what can be estimated."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairlimits.errors import InputError
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.notions import rates
+from fairlimits.notions.rates import ACCURACY, ALL_NOTIONS, NOTIONS, affine_rates, check_names, estimable, group_gaps
+from literal import GROUP_NOTIONS
+from strategies import Case, cases
+
+# Two cells; group a has 2 + 3 people, group b 1 + 4.
+HAND = np.array([[[1, 1], [0, 1]], [[2, 1], [1, 3]]])
+
+
+def test_a_table_worked_out_by_hand() -> None:
+    dist = CellDistribution.from_mass(HAND)
+    decide_first_cell_1 = np.array([[1.0, 1.0], [0.0, 0.0]])
+    gaps = group_gaps(dist, decide_first_cell_1)
+    assert gaps["DP"] == pytest.approx(2 / 5 - 1 / 5)
+    assert gaps["EOp"] == pytest.approx(1 / 2 - 1 / 4)
+    assert gaps["PE"] == pytest.approx(1 / 3 - 0)
+    assert gaps["EOd"] == pytest.approx(1 / 3)
+    assert gaps["EA"] == pytest.approx(3 / 5 - 2 / 5)
+
+
+@given(cases(distances=False), st.integers(0, 10_000))
+def test_gaps_are_those_of_the_definitions(case: Case, seed: int) -> None:
+    scores = np.random.default_rng(seed).random((3, *case.shape))
+    found = group_gaps(case.dist(), scores)
+    assert tuple(found) == GROUP_NOTIONS
+    literal = case.literal(aware=True)
+    for name, gaps in found.items():
+        assert gaps.shape == (3,)
+        np.testing.assert_allclose(gaps, [literal.gap(name, point) for point in scores], atol=1e-12)
+
+
+@given(cases(distances=False), st.integers(0, 10_000))
+def test_rates_are_probabilities_or_missing(case: Case, seed: int) -> None:
+    dist, scores = case.dist(), np.random.default_rng(seed).random(case.shape)
+    for rate in {rate for notion in NOTIONS.values() for rate in notion.rates}:
+        rates = affine_rates(dist, rate)
+        values = rates.values(scores)
+        there = case.mass[:, :, list(rate.given)].sum(axis=(0, 2)) > 0
+        assert (rates.defined == there).all()
+        assert (np.isnan(values) == ~there).all()
+        assert ((values[there] >= -1e-12) & (values[there] <= 1 + 1e-12)).all()
+
+
+def test_equalized_odds_keeps_the_half_that_can_be_compared() -> None:
+    # Nobody of group b has label 0: only true positive rates can be compared.
+    dist = CellDistribution.from_mass([[[1, 2], [0, 1]], [[2, 1], [0, 3]]])
+    gaps = group_gaps(dist, np.array([[1.0, 1.0], [0.0, 0.0]]))
+    assert math.isnan(gaps["PE"])
+    assert gaps["EOd"] == gaps["EOp"] == pytest.approx(2 / 3 - 1 / 4)
+
+
+def test_the_rate_of_correct_decisions_of_all_people_is_accuracy() -> None:
+    dist = CellDistribution.from_mass(HAND)
+    scores = np.random.default_rng(0).random((2, 2))
+    share = dist.mass.sum(axis=(0, 2))
+    whole = (affine_rates(dist, ACCURACY).values(scores) * share).sum()
+    assert whole == pytest.approx((dist.mass[..., 1] * scores + dist.mass[..., 0] * (1 - scores)).sum())
+
+
+def test_the_registry() -> None:
+    assert ALL_NOTIONS == ("DP", "EA", "EOp", "PE", "EOd", "IF")
+    assert all(name == notion.name for name, notion in NOTIONS.items())
+    assert set(NOTIONS["EOd"].rates) == {*NOTIONS["EOp"].rates, *NOTIONS["PE"].rates}
+    with pytest.raises(TypeError):
+        NOTIONS["XX"] = NOTIONS["DP"]  # type: ignore[index]
+    assert [rates.title(name) for name in ("PE", "IF")] == ["predictive equality", "individual fairness"]
+    assert len({rates.title(name) for name in ALL_NOTIONS}) == 6
+
+
+def test_names_are_checked() -> None:
+    assert check_names(iter(["EOd", "DP"])) == ("EOd", "DP")
+    with pytest.raises(InputError, match="DP, EA, EOp, PE, EOd, IF"):
+        check_names(["DP", "dp"])
+    with pytest.raises(InputError, match="twice"):
+        check_names(["DP", "EA", "DP"])
+
+
+def counted(counts: list[list[int]]) -> CellDistribution:
+    array = np.array([counts])
+    return CellDistribution(array / array.sum(), tuple("abcd"[: len(counts)]), counts=array)
+
+
+def test_thirty_rows_must_stand_behind_a_rate() -> None:
+    assert all(estimable(counted([[30, 30], [30, 30]]), name) for name in ALL_NOTIONS)
+    few = counted([[29, 30], [40, 40]])
+    assert [name for name in ALL_NOTIONS if not estimable(few, name)] == ["PE", "EOd"]
+    few = counted([[15, 14], [40, 40]])
+    assert [name for name in ALL_NOTIONS if estimable(few, name)] == ["IF"]
+
+
+def test_a_group_without_rows_does_not_stop_the_others() -> None:
+    assert estimable(counted([[30, 30], [30, 30], [0, 0]]), "EOd")
+    lonely = counted([[30, 30], [30, 0]])
+    assert [name for name in ALL_NOTIONS if estimable(lonely, name)] == ["DP", "EA", "PE", "IF"]
+
+
+def test_numbers_without_counts_are_taken_at_their_word() -> None:
+    assert estimable(CellDistribution.from_mass(HAND), "EOd")
+    assert not estimable(CellDistribution.from_mass(HAND[:, :1]), "DP")
