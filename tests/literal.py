@@ -47,6 +47,8 @@ class Literal:
 
     def __post_init__(self) -> None:
         self.mass = np.asarray(self.mass, dtype=float) / np.sum(self.mass)
+        self.N: int
+        self.G: int
         self.N, self.G, _ = self.mass.shape
 
     # A linear form of the scores is (constant, row); the scores are s[i, g], flat, also for unaware rules,
@@ -75,15 +77,15 @@ class Literal:
 
     def rates(self, notion: str) -> list[list[tuple[float, np.ndarray]]]:
         """For each rate of the notion, its value in every group that has one."""
-        wanted = {
+        among: dict[str, list[tuple[tuple[int, ...], bool]]] = {
             "DP": [((0, 1), False)],
             "EA": [((0, 1), True)],
             "EOp": [((1,), False)],
             "PE": [((0,), False)],
             "EOd": [((1,), False), ((0,), False)],
-        }[notion]
+        }
         found = []
-        for labels, correct in wanted:
+        for labels, correct in among[notion]:
             values = [self.probability(g, labels, correct) for g in range(self.G)]
             found.append([value for value in values if value is not None])
         return found
@@ -101,10 +103,12 @@ class Literal:
         if isinstance(self.distances, list):
             near = [(i, j, d) for i, j, d in self.distances if self.hood.eta is None or d <= self.hood.eta]
         else:
-            everything = [(i, j, float(self.distances[i, j])) for i, j in combinations(range(self.N), 2)]
+            distances = np.asarray(self.distances)
+            everything = [(i, j, float(distances[i, j])) for i, j in combinations(range(self.N), 2)]
             eta = self.hood.eta
-            if eta is None and everything:
-                eta = np.percentile([d for _, _, d in everything], self.hood.percentile)
+            if eta is None:
+                apart = [d for _, _, d in everything]
+                eta = float(np.percentile(apart, self.hood.percentile)) if apart else math.inf
             near = [(i, j, d) for i, j, d in everything if d <= eta]
         filled = self.mass.sum(axis=(1, 2)) > 0
         return [(i, j, d) for i, j, d in near if filled[i] and filled[j]]
@@ -175,7 +179,7 @@ class Literal:
         if answer.status == 2:
             return None
         assert answer.status == 0, answer.message
-        return constant - answer.fun
+        return float(constant - answer.fun)
 
     def flat(self, scores: np.ndarray) -> np.ndarray:
         return np.asarray(scores, dtype=float).reshape(self.size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations, permutations
 from pathlib import Path
 
@@ -22,8 +23,11 @@ from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.limits.frontiers import Frontier, frontier
 from fairlimits.limits.ratios import ratio_frontier
 from fairlimits.limits.rules import Rule, solve
-from fairlimits.notions import FOUR_FIFTHS, RATES, Difference, Limit, Ratio, Requirement, read_requirements
-from fairlimits.notions.objectives import Costs, read_objective
+from fairlimits.notions.objectives import Costs
+from fairlimits.notions.parsing import read_objective, read_requirements
+from fairlimits.notions.rates import RATES
+from fairlimits.notions.requirements import FOUR_FIFTHS, Difference, Limit, Ratio
+from fairlimits.notions.rows import Requirement
 from strategies import masses
 
 EXACT = 1e-7
@@ -74,13 +78,15 @@ class Literal:
         found = []
         if isinstance(own, Limit):
             everybody = self.form(own.rate, list(range(self.G)))
-            forms = (
-                {None: [everybody], "each group": there}.get(own.group) if own.group in (None, "each group") else None
-            )
-            for form in forms or [each[groups.index(str(own.group))]]:
+            several: dict[str | None, Sequence[Form | None]] = {None: [everybody], "each group": there}
+            for form in several.get(own.group) or [each[groups.index(str(own.group))]]:
                 assert form is not None
                 c, row = form
-                found.append((own.at_least - c, -row) if own.at_least is not None else (c - own.at_most, row))
+                if own.at_least is not None:
+                    found.append((own.at_least - c, -row))
+                else:
+                    assert own.at_most is not None
+                    found.append((c - own.at_most, row))
         elif isinstance(own, Ratio):
             for (c, row), (other, other_row) in permutations(there, 2):
                 found.append((own.at_least * other - c, own.at_least * other_row - row))
@@ -426,7 +432,7 @@ def test_a_frontier_of_ratios() -> None:
     curve = ratio_frontier(dist, [0.5, 0.8, 1.0], tolerances={"EOd": 0.2}, objective="balanced accuracy")
     assert (np.diff(curve.value) <= 1e-9).all()
     for rule, ratio in zip(curve.rules, curve.ratios, strict=True):
-        assert Ratio().value(dist, rule.group_scores) >= ratio - 1e-7
+        assert Ratio().value(dist.rates, rule.group_scores) >= ratio - 1e-7
         assert rule.gaps["EOd"] <= 0.2 + 1e-7
     table = curve.to_frame()
     assert table.num_rows == len(curve) == 3

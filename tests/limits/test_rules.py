@@ -19,7 +19,7 @@ from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.neighbours import Neighbourhood
 from fairlimits.limits.frontiers import frontier
 from fairlimits.limits.rules import Rule, solve
-from fairlimits.notions.rates import ALL_NOTIONS
+from fairlimits.notions.registry import ALL_NOTIONS
 from fairlimits.solvers import lp, pairs
 from literal import GROUP_NOTIONS, Hood, Literal
 from strategies import MODES, Case, cases, hoods, masses, neighbourhood, tolerances
@@ -592,7 +592,7 @@ def test_impossible_tolerances_are_refused(asked: Any) -> None:
 def test_numbers_of_any_kind_are_tolerances() -> None:
     dist = instance(2, 0).dist()
     plain = solve(dist, {"DP": 0.0, "EA": 1.0}).accuracy
-    assert solve(dist, {"DP": 0, "EA": np.float32(1)}).accuracy == plain
+    assert solve(dist, {"DP": 0, "EA": np.float32(1)}).accuracy == plain  # type: ignore[dict-item]
     assert solve(dist, {"DP": np.array(0.0), "EA": "1"}).accuracy == plain  # type: ignore[dict-item]
 
 

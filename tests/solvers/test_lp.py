@@ -46,7 +46,7 @@ class Problem:
             method="highs",
         )
         assert answer.status == 0
-        return -answer.fun
+        return float(-answer.fun)
 
 
 @st.composite
@@ -55,7 +55,10 @@ def problems(draw: st.DrawFn, most_rows: int = 5, open_sides: bool = True) -> Pr
     rng = np.random.default_rng(draw(st.integers(0, 100_000)))
     n, m = draw(st.integers(1, 8)), draw(st.integers(0, most_rows))
     whole = draw(st.booleans())
-    pick = (lambda *s: rng.integers(-3, 4, s).astype(float)) if whole else (lambda *s: rng.normal(size=s))
+
+    def pick(*shape: int) -> np.ndarray:
+        return rng.integers(-3, 4, shape).astype(float) if whole else rng.normal(size=shape)
+
     lower = pick(n)
     upper = lower + np.abs(pick(n))
     inside = lower + rng.random(n) * (upper - lower)

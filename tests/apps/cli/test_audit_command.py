@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from known_people import people
 ROWS = 500
 
 
-def table():
+def table() -> pa.Table:
     made, q = people(0, ROWS)
     score = q[:, :, 1].sum(axis=1)
     made = made.append_column("good", pa.array((score > 0.5).astype(int)))
@@ -28,25 +29,27 @@ def table():
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch):
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A quick learner; the guide's commands are run with the default ones."""
     quick = partial(fl.audit, estimator=LogisticRegression(), resamples=200)
     monkeypatch.setattr("fairlimits.apps.cli.audit.find", quick)
 
 
 @pytest.fixture
-def csv(tmp_path):
+def csv(tmp_path: Path) -> Path:
     """Predictions alone: label, group and what two models say."""
     path = tmp_path / "people.csv"
     pa_csv.write_csv(table().select(["hired", "sex", "good", "score"]), path)
     return path
 
 
-def words(path, *more):
+def words(path: Path, *more: str) -> list[str]:
     return ["audit", str(path), "--label", "hired", "--sensitive", "sex", *more]
 
 
-def test_predictions_alone_give_a_table_words_a_file_and_a_picture(csv, tmp_path, capsys):
+def test_predictions_alone_give_a_table_words_a_file_and_a_picture(
+    csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     target, picture = tmp_path / "audit.json", tmp_path / "audit.svg"
     more = ["-p", "good", "-p", "score", "-n", "DP", "-n", "EA", "-o", str(target), "--plot", str(picture)]
     assert run(words(csv, *more)) == 0
@@ -70,7 +73,7 @@ def test_predictions_alone_give_a_table_words_a_file_and_a_picture(csv, tmp_path
     assert sorted(p.name for p in tmp_path.iterdir()) == ["audit.json", "audit.svg", "people.csv"]
 
 
-def test_features_intersections_and_small_groups(tmp_path, capsys):
+def test_features_intersections_and_small_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, target, picture = tmp_path / "people.csv", tmp_path / "audit.csv", tmp_path / "audit.png"
     pa_csv.write_csv(table(), path)
     more = ["--sensitive", "area", "--drop", "said", "--drop", "gone", "--drop", "score", "-p", "good", "--aware"]
@@ -86,7 +89,7 @@ def test_features_intersections_and_small_groups(tmp_path, capsys):
     assert not picture.exists()
 
 
-def test_a_model_that_knows_the_label_is_told_loudly(tmp_path, capsys):
+def test_a_model_that_knows_the_label_is_told_loudly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "people.csv"
     pa_csv.write_csv(table().select(["hired", "sex", "skill"]).append_column("copy", table()["hired"]), path)
     assert run(words(path, "-p", "copy", "-n", "DP")) == 0
@@ -95,7 +98,7 @@ def test_a_model_that_knows_the_label_is_told_loudly(tmp_path, capsys):
     assert captured.err == ""
 
 
-def test_the_same_seed_gives_the_same_files(csv, tmp_path):
+def test_the_same_seed_gives_the_same_files(csv: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         more = ["-o", str(tmp_path / f"{name}.csv"), "--plot", str(tmp_path / f"{name}.svg")]
         assert run(words(csv, "-p", "score", "--lot", "-n", "DP", "--seed", "3", *more)) == 0
@@ -103,7 +106,7 @@ def test_the_same_seed_gives_the_same_files(csv, tmp_path):
         assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
 
 
-def test_help_has_examples(capsys):
+def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["audit", "--help"]) == 0
     out = capsys.readouterr().out
     assert "--prediction" in out
@@ -131,7 +134,9 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_gets_one_sentence(tmp_path, monkeypatch, capsys, case):
+def test_bad_input_gets_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], case: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "people.csv"
     pa_csv.write_csv(table(), path)
@@ -144,7 +149,7 @@ def test_bad_input_gets_one_sentence(tmp_path, monkeypatch, capsys, case):
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
-def test_one_group_gets_one_sentence(tmp_path, capsys):
+def test_one_group_gets_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "people.csv"
     made = table()
     pa_csv.write_csv(made.set_column(made.column_names.index("sex"), "sex", pa.array(["f"] * ROWS)), path)

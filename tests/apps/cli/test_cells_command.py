@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,11 +16,11 @@ COLUMNS = [word for name, value in ROLES.items() for word in (f"--{name}", value
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path: Path) -> Path:
     return write(people(900), tmp_path / "big")
 
 
-def test_files_are_cut_counted_and_merged(folder, tmp_path, capsys):
+def test_files_are_cut_counted_and_merged(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, second, both = (str(tmp_path / f"{name}.npz") for name in ("first", "second", "both"))
     parts = sorted(str(path) for path in folder.iterdir())
     assert run(["cells", parts[0], *COLUMNS, "--cells", "7", "-o", first]) == 0
@@ -36,7 +37,9 @@ def test_files_are_cut_counted_and_merged(folder, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("how", ["files", "pattern", "directory", "one"])
-def test_a_frontier_of_rows_in_parts(folder, tmp_path, how, capsys):
+def test_a_frontier_of_rows_in_parts(
+    folder: Path, tmp_path: Path, how: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     sources = {
         "files": sorted(map(str, folder.iterdir())),
         "pattern": [str(folder / "*.parquet")],
@@ -50,7 +53,7 @@ def test_a_frontier_of_rows_in_parts(folder, tmp_path, how, capsys):
     assert json.loads(target.read_text())["made from"]["generator"] == "none"
 
 
-def test_large_files_are_read_in_parts(folder, monkeypatch):
+def test_large_files_are_read_in_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(folder / "part0.parquet")
     columns = ("paid", "yes", ["sex"], None, None, None, None, "refuse")
     assert isinstance(options.open_rows([path], None, *columns), fl.Dataset)
@@ -80,7 +83,9 @@ def test_large_files_are_read_in_parts(folder, monkeypatch):
         (["merge", "{cells}", "{big}/part0.parquet", "-o", "{out}"], "not a file that fairlimits saved"),
     ],
 )
-def test_bad_input_is_answered_in_a_sentence_and_nothing_is_written(folder, tmp_path, capsys, words, message):
+def test_bad_input_is_answered_in_a_sentence_and_nothing_is_written(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
     names = {"big": folder, "cells": tmp_path / "c.npz", "other": tmp_path / "o.npz", "out": tmp_path / "out.npz"}
     fl.discretize(folder, 5, **ROLES).save(names["cells"])
     fl.discretize(folder, 5, **ROLES, random_state=1).save(names["other"])

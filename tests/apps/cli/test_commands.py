@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +17,11 @@ import pytest
 import fairlimits as fl
 from fairlimits.apps.cli import run
 from fairlimits.apps.cli.scenarios import _rows_needed
-from fairlimits.law.cells.sampling import rows_to_certify
+from fairlimits.notions.intervals import rows_to_certify
 
 
 @pytest.fixture(scope="module")
-def people():
+def people() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(0)
     n = 600
     sex = rng.integers(0, 2, n)
@@ -30,18 +32,18 @@ def people():
 
 
 @pytest.fixture
-def csv(people, tmp_path):
+def csv(people: dict[str, np.ndarray], tmp_path: Path) -> Path:
     path = tmp_path / "people.csv"
     pa_csv.write_csv(pa.table(people), path)
     return path
 
 
-def options(path, **changes):
+def options(path: Path, **changes: str | None) -> list[str]:
     chosen = {"label": "paid", "positive": "yes", "sensitive": "sex", "cells": "12", "generator": "none", **changes}
     return [str(path), *(word for key, value in chosen.items() if value is not None for word in (f"--{key}", value))]
 
 
-def test_frontier_prints_a_table(csv, capsys):
+def test_frontier_prints_a_table(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["frontier", *options(csv), "--points", "3"]) == 0
     out = capsys.readouterr().out
     assert "plug-in (600 rows, 12 cells)" in out
@@ -50,14 +52,14 @@ def test_frontier_prints_a_table(csv, capsys):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json", "png", "pdf", "svg"])
-def test_frontier_writes_by_suffix(csv, tmp_path, suffix):
+def test_frontier_writes_by_suffix(csv: Path, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"curve.{suffix}"
     assert run(["frontier", *options(csv), "-n", "DP", "-n", "EA", "-o", str(target)]) == 0
     assert target.stat().st_size > 500
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([csv.name, target.name])
 
 
-def test_frontier_file_holds_what_the_library_gives(csv, tmp_path):
+def test_frontier_file_holds_what_the_library_gives(csv: Path, tmp_path: Path) -> None:
     target = tmp_path / "curve.json"
     assert (
         run(["frontier", *options(csv), "-n", "EOd", "--fix", "IF=0.3", "--exact", "--to", "0.1", "-o", str(target)])
@@ -71,13 +73,15 @@ def test_frontier_file_holds_what_the_library_gives(csv, tmp_path):
     assert content["figures"] == "plug-in"
 
 
-def test_the_same_seed_gives_the_same_file(csv, tmp_path):
+def test_the_same_seed_gives_the_same_file(csv: Path, tmp_path: Path) -> None:
     for name in ("one.csv", "two.csv"):
         assert run(["frontier", *options(csv), "--seed", "3", "-o", str(tmp_path / name)]) == 0
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
 
 
-def test_parquet_and_weights_and_intersections(people, tmp_path, capsys):
+def test_parquet_and_weights_and_intersections(
+    people: dict[str, np.ndarray], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "people.parquet"
     pq.write_table(pa.table({**people, "w": np.ones(600), "town": np.array(["a", "b"] * 300)}), path)
     arguments = [*options(path, weight="w"), "--sensitive", "town", "-n", "EOd", "--points", "2"]
@@ -85,13 +89,13 @@ def test_parquet_and_weights_and_intersections(people, tmp_path, capsys):
     assert "12 cells" in capsys.readouterr().out
 
 
-def test_datasets_lists_all_three(capsys):
+def test_datasets_lists_all_three(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["datasets"]) == 0
     out = capsys.readouterr().out
     assert all(name in out for name in ("adult", "law", "dutch"))
 
 
-def test_version_and_help(capsys):
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
     assert fl.__version__ in capsys.readouterr().out
     for command in ("report", "frontier", "datasets"):
@@ -99,13 +103,13 @@ def test_version_and_help(capsys):
         assert command in capsys.readouterr().out
 
 
-def write(tmp_path, text, name="bad.csv"):
+def write(tmp_path: Path, text: str, name: str = "bad.csv") -> Path:
     path = tmp_path / name
     path.write_text(text)
     return path
 
 
-BAD_OPTIONS = {
+BAD_OPTIONS: dict[str, tuple[dict[str, str | None], str]] = {
     "no label": ({"label": None}, "label"),
     "unknown label": ({"label": "salary"}, "salary"),
     "unknown positive": ({"positive": "maybe"}, "maybe"),
@@ -125,7 +129,9 @@ BAD_OPTIONS = {
 
 
 @pytest.mark.parametrize("case", BAD_OPTIONS)
-def test_bad_options_get_one_sentence(csv, capsys, tmp_path, monkeypatch, case):
+def test_bad_options_get_one_sentence(
+    csv: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     changes, named = BAD_OPTIONS[case]
     assert run(["frontier", *options(csv, **changes)]) == 2
@@ -137,7 +143,7 @@ def test_bad_options_get_one_sentence(csv, capsys, tmp_path, monkeypatch, case):
     assert [p.name for p in tmp_path.iterdir()] == [csv.name]
 
 
-def rows_of(n=40, **columns):
+def rows_of(n: int = 40, **columns: list[str]) -> str:
     base = {
         "sex": ["m", "f"] * (n // 2),
         "age": [str(i) for i in range(n)],
@@ -160,7 +166,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("case", BAD_FILES)
-def test_bad_files_get_one_sentence(tmp_path, capsys, case):
+def test_bad_files_get_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], case: str) -> None:
     text, named = BAD_FILES[case]
     path = write(tmp_path, text)
     target = tmp_path / "report.html"
@@ -171,20 +177,22 @@ def test_bad_files_get_one_sentence(tmp_path, capsys, case):
     assert not target.exists()
 
 
-def test_negative_weights_are_refused(tmp_path, capsys):
+def test_negative_weights_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, rows_of(w=["-1"] * 40))
     assert run(["report", *options(path, weight="w"), "-o", str(tmp_path / "r.html")]) == 2
     assert "negative" in capsys.readouterr().err
 
 
-def test_constant_features_are_legal_but_cannot_make_many_cells(tmp_path, capsys):
+def test_constant_features_are_legal_but_cannot_make_many_cells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = write(tmp_path, rows_of(age=["7"] * 40))
     assert run(["frontier", *options(path, cells="1")]) == 0
     assert run(["frontier", *options(path, cells="2")]) == 2
     assert "1" in capsys.readouterr().err
 
 
-def test_unreadable_files(tmp_path, capsys):
+def test_unreadable_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", *options(tmp_path / "none.csv")]) == 2
     assert "none.csv" in capsys.readouterr().err
     assert run(["report", *options(tmp_path)]) == 2
@@ -193,12 +201,14 @@ def test_unreadable_files(tmp_path, capsys):
     assert "broken.parquet" in capsys.readouterr().err
 
 
-def test_unknown_benchmark_names_the_known_ones(capsys):
+def test_unknown_benchmark_names_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", "adlut"]) == 2
     assert "adult" in capsys.readouterr().err
 
 
-def test_decorrelate_writes_features_alone_and_applies_a_kept_plan(csv, people, tmp_path, capsys):
+def test_decorrelate_writes_features_alone_and_applies_a_kept_plan(
+    csv: Path, people: dict[str, np.ndarray], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     mapped, plan, again = tmp_path / "mapped.parquet", tmp_path / "plan.npz", tmp_path / "again.csv"
     words = ["decorrelate", *options(csv, cells="8"), "-t", "DP=0"]
     assert run([*words, "-o", str(mapped), "--save-plan", str(plan)]) == 0
@@ -224,7 +234,7 @@ def test_decorrelate_writes_features_alone_and_applies_a_kept_plan(csv, people, 
     assert pa_csv.read_csv(tmp_path / "two.csv").num_rows == 2
 
 
-def test_an_aware_plan_is_kept_and_applied(csv, tmp_path):
+def test_an_aware_plan_is_kept_and_applied(csv: Path, tmp_path: Path) -> None:
     plan, mapped = tmp_path / "plan.npz", tmp_path / "mapped.csv"
     words = ["decorrelate", *options(csv, cells="6"), "--aware", "--save-plan", str(plan)]
     assert run([*words, "-o", str(mapped)]) == 0
@@ -249,7 +259,14 @@ def test_an_aware_plan_is_kept_and_applied(csv, tmp_path):
         (["--plan", "none.npz", "-o", "mapped.csv"], "takes no --label, --positive, --sensitive, --cells"),
     ],
 )
-def test_bad_decorrelation_gets_one_sentence(csv, tmp_path, monkeypatch, capsys, words, named):
+def test_bad_decorrelation_gets_one_sentence(
+    csv: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    named: str,
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(["decorrelate", *options(csv, cells="6"), *words]) == 2
     error = capsys.readouterr().err
@@ -261,7 +278,14 @@ def test_bad_decorrelation_gets_one_sentence(csv, tmp_path, monkeypatch, capsys,
 @pytest.mark.parametrize(
     ("words", "named"), [([], "-o"), (["-o", "mapped.csv"], "none.npz"), (["-o", "mapped.csv", "--aware"], "--aware")]
 )
-def test_a_plan_that_cannot_be_applied_gets_one_sentence(csv, tmp_path, monkeypatch, capsys, words, named):
+def test_a_plan_that_cannot_be_applied_gets_one_sentence(
+    csv: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    named: str,
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(["decorrelate", str(csv), "--plan", "none.npz", *words]) == 2
     error = capsys.readouterr().err
@@ -270,7 +294,7 @@ def test_a_plan_that_cannot_be_applied_gets_one_sentence(csv, tmp_path, monkeypa
     assert [p.name for p in tmp_path.iterdir()] == [csv.name]
 
 
-def test_scenarios_print_and_write(csv, tmp_path, capsys):
+def test_scenarios_print_and_write(csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "table.json"
     chosen = options(csv, generator=None, cells="6")
     assert run(["scenarios", *chosen, "-t", "DP=0.1", "-t", "EOd=0.2", "-o", str(target)]) == 0
@@ -283,8 +307,8 @@ def test_scenarios_print_and_write(csv, tmp_path, capsys):
     assert content["tolerances"] == {"DP": 0.1, "EOd": 0.2}
 
 
-def test_rows_needed_are_told_for_each_tolerance():
-    found = SimpleNamespace(tested=1_000)
+def test_rows_needed_are_told_for_each_tolerance() -> None:
+    found: Any = SimpleNamespace(tested=1_000)
     counts = np.array([[100, 100], [300, 500]])
     words = _rows_needed(found, counts, {"DP": 0.05, "EOd": 0.1, "EA": 0.0, "EOp": 1.0, "PE": math.inf, "IF": 0.1})
     assert f"{rows_to_certify(0.05, shares=(0.2, 0.8)):,} held-out rows" in words
@@ -309,7 +333,9 @@ def test_rows_needed_are_told_for_each_tolerance():
         (["-o", "table.xlsx"], "must end in one of"),
     ],
 )
-def test_bad_scenarios_get_one_sentence(csv, capsys, words, named):
+def test_bad_scenarios_get_one_sentence(
+    csv: Path, capsys: pytest.CaptureFixture[str], words: list[str], named: str
+) -> None:
     assert run(["scenarios", *options(csv, generator=None), *words]) == 2
     error = capsys.readouterr().err
     assert error.startswith("Error: ")
@@ -318,8 +344,10 @@ def test_bad_scenarios_get_one_sentence(csv, capsys, words, named):
 
 
 @pytest.mark.parametrize(("command", "suffix"), [("report", "html"), ("frontier", "csv"), ("decorrelate", "csv")])
-def test_commands_generate_rows_unless_told_not_to(csv, tmp_path, capsys, command, suffix):
-    def written(name, **changes):
+def test_commands_generate_rows_unless_told_not_to(
+    csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, suffix: str
+) -> None:
+    def written(name: str, **changes: str | None) -> str:
         target = tmp_path / f"{name}.{suffix}"
         assert run([command, *options(csv, cells="4", **changes), "-o", str(target)]) == 0
         return target.read_text(encoding="utf-8")

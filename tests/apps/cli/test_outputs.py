@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import get_type_hints
 
@@ -39,12 +40,12 @@ READ = {("cells", "--like"), ("decorrelate", "--plan")}
 FOLDERS = {("reproduce", "--output")}
 
 
-def suffix_of(command, option):
+def suffix_of(command: str, option: str) -> str:
     return SUFFIX.get(option, SUFFIX.get(command, ".csv"))
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a table, three parts of it and two files of cells."""
     folder = tmp_path_factory.mktemp("made")
     rng = np.random.default_rng(0)
@@ -62,19 +63,19 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def _place(made, tmp_path, monkeypatch):
+def _place(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the commands in a fresh copy of it."""
     shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
 
 
-def content():
+def content() -> dict[Path, str | bytes]:
     """Every file below this folder: its bytes, or where it leads."""
     files = (Path(at, name) for at, _, names in os.walk(".") for name in names)
     return {file: os.readlink(file) if file.is_symlink() else file.read_bytes() for file in files}
 
 
-def refused(capsys, words, named="itself"):
+def refused(capsys: pytest.CaptureFixture[str], words: Sequence[str | Path], named: str = "itself") -> None:
     before = content()
     assert run([str(word) for word in words]) == 2
     error = capsys.readouterr().err
@@ -84,7 +85,7 @@ def refused(capsys, words, named="itself"):
     assert content() == before
 
 
-def other_name(read, kind, suffix):
+def other_name(read: Path, kind: str, suffix: str) -> Path:
     """Another path of a file."""
     path = Path(f"link{suffix}")
     if kind == "same":
@@ -111,7 +112,7 @@ KINDS = ["same", "relative", "absolute", "symbolic", "links", "folder", "hard"]
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("command", "option"), WRITERS)
-def test_the_input_is_kept(capsys, command, option, kind):
+def test_the_input_is_kept(capsys: pytest.CaptureFixture[str], command: str, option: str, kind: str) -> None:
     read, more = WRITERS[command, option]
     refused(capsys, [command, read, *more, option, other_name(Path(read), kind, suffix_of(command, option))])
 
@@ -124,7 +125,9 @@ def test_the_input_is_kept(capsys, command, option, kind):
     ids=["directory", "detour", "pattern", "other pattern", "several"],
 )
 @pytest.mark.parametrize(("command", "option"), IN_PARTS)
-def test_files_of_a_directory_or_a_pattern_are_kept(capsys, command, option, sources, part, kind):
+def test_files_of_a_directory_or_a_pattern_are_kept(
+    capsys: pytest.CaptureFixture[str], command: str, option: str, sources: list[str], part: str, kind: str
+) -> None:
     output = other_name(Path(part), kind, suffix_of(command, option))
     refused(capsys, [command, *sources, *WORDS, option, output], part.rpartition("/")[2])
 
@@ -142,13 +145,17 @@ def test_files_of_a_directory_or_a_pattern_are_kept(capsys, command, option, sou
         (["decorrelate", "people.csv", "--plan", "cells.npz"], "cells.npz", "--save-plan"),
     ],
 )
-def test_cells_and_plans_are_kept(capsys, words, read, option, kind):
+def test_cells_and_plans_are_kept(
+    capsys: pytest.CaptureFixture[str], words: list[str], read: str, option: str, kind: str
+) -> None:
     refused(capsys, [*words, option, other_name(Path(read), kind, ".npz")], read.rpartition("/")[2])
 
 
 @pytest.mark.parametrize("kind", ["same", "absolute", "symbolic", "hard"])
 @pytest.mark.parametrize(("command", "option"), [own for own in WRITERS if own[0] != "merge"])
-def test_the_file_of_a_benchmark_is_kept(monkeypatch, capsys, command, option, kind):
+def test_the_file_of_a_benchmark_is_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, option: str, kind: str
+) -> None:
     monkeypatch.setenv(benchmarks.DATA_VARIABLE, "data")
     Path("data").mkdir()
     pq.write_table(pa.table({"made": ["up"]}), "data/law.parquet")
@@ -158,7 +165,7 @@ def test_the_file_of_a_benchmark_is_kept(monkeypatch, capsys, command, option, k
     )
 
 
-def test_the_bundled_benchmark_is_kept(capsys):
+def test_the_bundled_benchmark_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     file = benchmarks.benchmark_file("adult")
     before = file.read_bytes()
     Path("link.parquet").symlink_to(file)
@@ -166,7 +173,9 @@ def test_the_bundled_benchmark_is_kept(capsys):
     assert file.read_bytes() == before
 
 
-def test_a_benchmark_that_is_yet_to_be_downloaded_is_kept(monkeypatch, capsys):
+def test_a_benchmark_that_is_yet_to_be_downloaded_is_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(benchmarks, "_folders", lambda: [Path("cache")])
     monkeypatch.setattr(benchmarks, "_download", lambda *_: pytest.fail("downloaded"))
     Path("cache").mkdir()
@@ -175,7 +184,9 @@ def test_a_benchmark_that_is_yet_to_be_downloaded_is_kept(monkeypatch, capsys):
     refused(capsys, ["frontier", "law", "-o", "link.csv"], "law.parquet itself")
 
 
-def test_a_name_is_a_benchmark_or_a_directory_as_it_is_read(monkeypatch, capsys):
+def test_a_name_is_a_benchmark_or_a_directory_as_it_is_read(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     shutil.copytree("parts", "law")
     # Among several, the name is that of the directory.
     refused(capsys, ["frontier", "law", "people.csv", *WORDS, "-o", "law/part0.csv"], "part0.csv itself")
@@ -195,7 +206,9 @@ def test_a_name_is_a_benchmark_or_a_directory_as_it_is_read(monkeypatch, capsys)
         ("decorrelate", [], "one.csv", "--save-plan", "two.npz"),
     ],
 )
-def test_two_outputs_are_two_files(capsys, command, more, first, option, second, kind):
+def test_two_outputs_are_two_files(
+    capsys: pytest.CaptureFixture[str], command: str, more: list[str], first: str, option: str, second: str, kind: str
+) -> None:
     if kind != "dangling":
         Path(first).write_text("old")
     Path(second).hardlink_to(first) if kind == "hard" else Path(second).symlink_to(first)
@@ -203,7 +216,7 @@ def test_two_outputs_are_two_files(capsys, command, more, first, option, second,
 
 
 @pytest.mark.parametrize("target", ["nowhere.npz", "no/where.npz", "out.npz"])
-def test_a_link_to_nothing_gives_way(target):
+def test_a_link_to_nothing_gives_way(target: str) -> None:
     Path("out.npz").symlink_to(target)
     assert run(["merge", "cells.npz", "other.npz", "-o", "out.npz"]) == 0
     assert not Path("out.npz").is_symlink()
@@ -211,7 +224,7 @@ def test_a_link_to_nothing_gives_way(target):
     assert not Path("nowhere.npz").exists()
 
 
-def test_other_files_are_written_over():
+def test_other_files_are_written_over() -> None:
     for _ in range(2):
         assert run(["frontier", "parts", *WORDS, "--cells", "3", "--points", "2", "-o", "parts/curve.png"]) == 0
         assert run(["cells", "parts", *WORDS, "--cells", "3", "-o", "parts/cells.npz"]) == 0
@@ -220,19 +233,21 @@ def test_other_files_are_written_over():
 @pytest.mark.parametrize(
     ("output", "named"), [("folder.npz", "is a directory"), ("none/out.npz", "create it"), ("out.csv", ".npz")]
 )
-def test_what_cannot_be_written_is_said_before(capsys, output, named):
+def test_what_cannot_be_written_is_said_before(capsys: pytest.CaptureFixture[str], output: str, named: str) -> None:
     Path("folder.npz").mkdir()
     assert run(["merge", "cells.npz", "missing.npz", "-o", output]) == 2
     assert named in capsys.readouterr().err
 
 
-def test_a_missing_input_is_said_by_its_reader(capsys):
+def test_a_missing_input_is_said_by_its_reader(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["frontier", "missing.csv", *WORDS, "-o", "missing.csv"]) == 2
     assert "no file missing.csv" in capsys.readouterr().err
     assert not Path("missing.csv").exists()
 
 
-def test_reproduce_keeps_data_out_of_what_it_removes(monkeypatch, capsys):
+def test_reproduce_keeps_data_out_of_what_it_removes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = Path("again/kept/cart-features-256-cells-seed-0")
     folder.mkdir(parents=True)
     (folder / "law.parquet").write_bytes(b"people")
@@ -240,11 +255,13 @@ def test_reproduce_keeps_data_out_of_what_it_removes(monkeypatch, capsys):
     refused(capsys, ["reproduce", "figure1", "--fresh", "-o", "again"], "law.parquet")
 
 
-def test_every_option_that_names_a_file_is_tried_here():
+def test_every_option_that_names_a_file_is_tried_here() -> None:
+    callbacks = [command.callback for command in app.registered_commands if command.callback is not None]
+    assert len(callbacks) == len(app.registered_commands)
     found = {
-        (command.callback.__name__, f"--{name.replace('_', '-')}")
-        for command in app.registered_commands
-        for name, kind in get_type_hints(command.callback).items()
+        (callback.__name__, f"--{name.replace('_', '-')}")
+        for callback in callbacks
+        for name, kind in get_type_hints(callback).items()
         if kind in (Path, Path | None)
     }
     assert found == set(WRITERS) | READ | FOLDERS
