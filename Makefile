@@ -17,6 +17,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 coverage: $(VENV)/.browser
 	COVERAGE_FILE=$(VENV)/.coverage $(BIN)/python -m pytest -n auto --dist loadfile \

@@ -20,10 +20,7 @@ from numpy.typing import NDArray
 
 import fairlimits as fl
 from benchmarks.cases import peak_megabytes, table, timed
-from fairlimits.law.cells.counts import count_cells
-from fairlimits.law.cells.quantizer.codebook import assign
-from fairlimits.law.generators import PAPER_EPOCHS, CtganGenerator, make_generator
-from fairlimits.law.generators.fidelities import fidelity, fidelity_report
+from fairlimits.law import PAPER_EPOCHS, CtganGenerator, assign, count_cells, fidelity, fidelity_report, make_generator
 
 # Table 1 of the paper: a row for each group (a, b), a column for each label (0, 1).
 PAPER: dict[str, dict[str, Any]] = {

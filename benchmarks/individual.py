@@ -18,7 +18,7 @@ import numpy as np
 import fairlimits as fl
 from benchmarks.cases import adult, peak_megabytes, table, timed
 from benchmarks.literal import FullProgram
-from fairlimits.law.cells.neighbours import Neighbourhood, neighbour_pairs
+from fairlimits.law import Neighbourhood, neighbour_pairs
 
 ASKED = {"EA": 0.05, "EOd": 0.05, "IF": 0.1}
 SIZES = (2048, 4096, 8192)

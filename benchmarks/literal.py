@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import fairlimits as fl
-from fairlimits.law.cells.neighbours import Neighbourhood, neighbour_pairs
+from fairlimits.law import Neighbourhood, neighbour_pairs
 
 Array: TypeAlias = np.ndarray[Any, Any]
 

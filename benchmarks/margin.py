@@ -19,8 +19,8 @@ from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
 from benchmarks.cases import table
-from fairlimits.notions.rates import NOTIONS as REGISTRY
-from fairlimits.notions.tallies import tally
+from fairlimits.notions import NOTIONS as REGISTRY
+from fairlimits.notions import tally
 
 DATA = ("adult", "dutch")
 LEARNERS = ("logistic", "default")

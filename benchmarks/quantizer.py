@@ -18,7 +18,7 @@ from sklearn.cluster import KMeans
 
 from benchmarks.cases import table, timed
 from fairlimits.data import Encoding, load_dataset
-from fairlimits.law.cells.quantizer.codebook import distortion, fit_codebook
+from fairlimits.law import distortion, fit_codebook
 
 CELLS = 256
 NOISE = 0.01  # standard deviation; the columns' own is about 0.2

@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 import fairlimits as fl
 from benchmarks.cases import adult, peak_megabytes, table, timed
 from fairlimits._util.dask import dask_module
-from fairlimits.law.generators import CartGenerator
+from fairlimits.law import CartGenerator
 
 ROWS = (1, 10, 50)  # million
 DRAWN = 10  # million

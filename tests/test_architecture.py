@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -61,6 +63,35 @@ def test_the_plan_can_be_seen() -> None:
 def test_only_one_file_talks_to_the_solver(path: Path) -> None:
     if path != SOURCE / "solvers" / "lp.py":
         assert not [name for name in imports(path) if name.partition(".")[0] == "highspy"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_only_one_file_draws_by_pyplot(path: Path) -> None:
+    if path != SOURCE / "_util" / "plotting.py":
+        assert not [name for name in imports(path) if name.startswith("matplotlib.pyplot")]
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_rooms_are_entered_through_their_fronts(path: Path) -> None:
+    """``_util`` has no front: it holds nothing of fairness, and its files are what they are called."""
+    fronts = {name: set(import_module(f"fairlimits.{name}").__all__) for name in ROOMS[1:-1]}
+    for name in imports(path):
+        _, _, inner = name.partition("fairlimits.")
+        other, _, taken = inner.partition(".")
+        if other in fronts and other != room(path):
+            assert taken in fronts[other], f"{name} is not at the front of {other}"
+
+
+def test_fronts_are_in_order() -> None:
+    for name in ROOMS[1:-1]:
+        front = import_module(f"fairlimits.{name}")
+        assert list(front.__all__) == sorted(set(front.__all__), key=order), name
+
+
+def test_importing_the_package_leaves_heavy_packages_alone() -> None:
+    code = "import sys, fairlimits; print(*(set(sys.modules) & {'matplotlib.pyplot', 'dash', 'dask', 'torch'}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 UNSAFE_MODULES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}

@@ -12,7 +12,7 @@ import numpy as np
 import fairlimits as fl
 from benchmarks.peers.bases import Estimates
 from benchmarks.peers.splits import Floats, Setting, Split
-from fairlimits.law.outcome import Outcome, OutcomeModel
+from fairlimits.law import Outcome, OutcomeModel
 
 
 def estimate(split: Split, file: Path) -> None:

@@ -21,34 +21,52 @@ from fairlimits.errors import (
     SolverError,
 )
 from fairlimits.estimators import ConstrainedBayesClassifier, Decorrelator, load_estimator, save_estimator
-from fairlimits.evaluation.audits import Audit, audit
-from fairlimits.evaluation.challenges import BeatenWarning, Challenge, challenge
-from fairlimits.evaluation.evaluations import EvaluatedFrontier, Evaluation, evaluate
-from fairlimits.evaluation.growth import growth
-from fairlimits.evaluation.scenarios import Scenarios, scenarios
-from fairlimits.law.cells.building import SamplingWarning, discretize
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.merging import merge
-from fairlimits.law.cells.neighbours import Neighbourhood
-from fairlimits.law.cells.sampling import cells_supported, rows_to_certify, samples_needed
-from fairlimits.law.generators.fidelities import fidelity
-from fairlimits.law.outcome import Outcome, estimate_outcome
-from fairlimits.limits.bands import FrontierBand, frontier_band, frontiers
-from fairlimits.limits.frontiers import Frontier, frontier
-from fairlimits.limits.outcome_rules import (
+from fairlimits.evaluation import (
+    Audit,
+    BeatenWarning,
+    Challenge,
+    EvaluatedFrontier,
+    Evaluation,
+    Scenarios,
+    audit,
+    challenge,
+    evaluate,
+    growth,
+    scenarios,
+)
+from fairlimits.law import (
+    CellDistribution,
+    Neighbourhood,
+    Outcome,
+    SamplingWarning,
+    cells_supported,
+    discretize,
+    estimate_outcome,
+    fidelity,
+    merge,
+    samples_needed,
+)
+from fairlimits.limits import (
+    Frontier,
+    FrontierBand,
     MarginWarning,
     PointwiseFrontier,
     PointwiseRule,
+    PredictiveParity,
+    RatioFrontier,
+    Rule,
+    Tension,
+    frontier,
+    frontier_band,
+    frontiers,
     pointwise_frontier,
+    predictive_parity,
+    ratio_frontier,
+    solve,
     solve_pointwise,
+    tension,
 )
-from fairlimits.limits.predictive import PredictiveParity, predictive_parity
-from fairlimits.limits.ratios import RatioFrontier, ratio_frontier
-from fairlimits.limits.rules import Rule, solve
-from fairlimits.limits.tensions import Tension, tension
-from fairlimits.notions import FOUR_FIFTHS, Difference, Limit, Ratio
-from fairlimits.notions.objectives import Costs, Objective
-from fairlimits.notions.rates import ALL_NOTIONS
+from fairlimits.notions import ALL_NOTIONS, FOUR_FIFTHS, Costs, Difference, Limit, Objective, Ratio, rows_to_certify
 
 __version__ = "0.1.0"
 

@@ -74,7 +74,7 @@ def serve(monkeypatch: pytest.MonkeyPatch, table: pa.Table) -> list[str]:
 def test_adult() -> None:
     data = load_dataset("adult")
     assert (data.n_rows, data.groups) == (48_842, ("Female", "Male"))
-    assert data.counts().tolist() == [[14_423, 1_769], [22_732, 9_918]]
+    assert data.counts.tolist() == [[14_423, 1_769], [22_732, 9_918]]
     assert "fnlwgt" not in data.columns
     assert data.schema.positive == ">50K"
     numeric = [feature.name for feature in data.schema.features if feature.kind == "numeric"]

@@ -45,7 +45,7 @@ def test_size_and_look() -> None:
     data = make()
     assert (data.n_rows, len(data), data.groups) == (6, 6, ("A", "B", "C"))
     assert repr(data) == "Dataset(6 rows, 2 features, label 'y', groups A, B, C)"
-    np.testing.assert_array_equal(data.counts(), [[1, 1], [1, 1], [1, 1]])
+    np.testing.assert_array_equal(data.counts, [[1, 1], [1, 1], [1, 1]])
 
 
 def test_arrays_are_read_only_and_the_callers_are_not() -> None:
@@ -96,7 +96,7 @@ def test_take() -> None:
     np.testing.assert_array_equal(data.take(data.label == 1).columns["x"], [1, 3, 5])
     assert data.take([]).n_rows == 0
     assert data.take([]).to_table().num_rows == 0
-    np.testing.assert_array_equal(data.take([]).counts(), np.zeros((3, 2)))
+    np.testing.assert_array_equal(data.take([]).counts, np.zeros((3, 2)))
 
 
 def test_split_keeps_proportions_and_repeats() -> None:
@@ -104,7 +104,7 @@ def test_split_keeps_proportions_and_repeats() -> None:
     data = from_strata(rng.integers(0, 3, 5000), rng.random(5000) < 0.1, 3)
     train, test = data.split(0.3, random_state=7)
     assert (len(train), len(test)) == (3500, 1500)
-    np.testing.assert_allclose(test.counts(), 0.3 * data.counts(), atol=1)
+    np.testing.assert_allclose(test.counts, 0.3 * data.counts, atol=1)
     rows = np.concatenate([train.columns["x"], test.columns["x"]])
     np.testing.assert_array_equal(np.sort(rows), np.arange(5000))
     assert (np.diff(test.columns["x"]) > 0).all()
@@ -126,10 +126,10 @@ def test_split_never_fails_on_tiny_strata(rows: list[tuple[int, int]], size: flo
     train, test = data.split(size, random_state=seed)
     assert len(train) + len(test) == len(rows)
     assert len(test) == min(max(round(size * len(rows)), 1), len(rows) - 1)
-    np.testing.assert_array_equal(train.counts() + test.counts(), data.counts())
-    occupied = data.counts() > 0
-    if (data.counts() - occupied).sum() >= len(test):
-        assert (train.counts()[occupied] > 0).all()
+    np.testing.assert_array_equal(train.counts + test.counts, data.counts)
+    occupied = data.counts > 0
+    if (data.counts - occupied).sum() >= len(test):
+        assert (train.counts[occupied] > 0).all()
 
 
 @pytest.mark.parametrize("size", [0, 1, -0.1, 1.5, float("nan")])

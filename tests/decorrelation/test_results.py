@@ -183,7 +183,7 @@ def vars_of(plan: Plan) -> dict[str, Any]:
         ({"method": "magic"}, "The method is 'magic'"),
         ({"multipliers": Multipliers()}, "method='multipliers'"),
         ({"method": "multipliers", "distortion_weight": 1.0}, "take no distortion_weight"),
-        ({"tolerances": {"XX": 0.1}}, "no fairness notion"),
+        ({"tolerances": {"XX": 0.1}}, "not a fairness notion"),
         ({"tolerances": {"DP": -0.1}}, "at least 0"),
         ({"neighbours": "near"}, "neighbours are 'near'; give a Neighbourhood"),
         ({"method": "multipliers", "multipliers": {"tau": 1.0}}, "give them as Multipliers"),

@@ -291,7 +291,7 @@ def test_scores_alone_are_enough() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"tolerances": {"XY": 0.1}}, "no fairness notion"),
+        ({"tolerances": {"XY": 0.1}}, "not a fairness notion"),
         ({"tolerances": 0.1}, "give a dict"),
         ({"partition": "rows"}, "partition"),
         ({"cells": 0}, "cells is 0"),

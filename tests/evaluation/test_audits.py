@@ -21,7 +21,7 @@ from fairlimits.apps.cli import run
 from fairlimits.errors import DataError, InputError
 from fairlimits.evaluation.audits.matching import along
 from fairlimits.limits.rules import by_group
-from fairlimits.notions.rates import NOTIONS, group_gaps
+from fairlimits.notions.registry import NOTIONS, group_gaps
 from known_people import people, read
 
 FAST: dict[str, Any] = {"estimator": LogisticRegression(), "resamples": 200}
@@ -251,7 +251,7 @@ def test_cells_give_exact_figures_without_intervals() -> None:
     seen = rng.random((12, 2))
     found = audit(dist, {"a": seen, "b": seen[:, 0]}, aware=True, threshold=None)
     for model, scores in zip(found.models, (seen, by_group(seen[:, 0], False, 2)), strict=True):
-        gaps = group_gaps(dist, scores)
+        gaps = group_gaps(dist.rates, scores)
         for own in model.lines:
             rule = fl.solve(dist, {name: float(gaps[name]) for name in own.notions}, aware=True)
             assert own.rule_accuracy.value == pytest.approx(rule.accuracy, abs=1e-9)
@@ -336,7 +336,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "missing": ({"predictions": np.append(np.nan, np.zeros(299))}, "missing 1 times"),
     "short": ({"predictions": np.zeros(10)}, r"shape \(10,\), and \(300,\) is needed"),
     "no notion": ({"notions": []}, "No notion"),
-    "unknown notion": ({"notions": "XX"}, "no fairness notion"),
+    "unknown notion": ({"notions": "XX"}, "not a fairness notion"),
     "individual": ({"notions": "IF"}, "one by one"),
     "threshold": ({"threshold": 2}, "threshold is 2"),
     "truth for threshold": ({"threshold": True}, "threshold is True"),
@@ -371,7 +371,7 @@ def test_bad_data_and_cells_get_a_sentence() -> None:
         audit(read(nearly_weightless), np.zeros(300), **FAST)
 
 
-GUIDE = Path(__file__).parents[1] / "docs" / "audit.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "audit.md"
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 

@@ -20,7 +20,7 @@ from fairlimits.law.cells.neighbours import Neighbourhood
 from fairlimits.limits import programs
 from fairlimits.limits.frontiers import DEFAULT_TOLERANCES, Frontier, frontier
 from fairlimits.limits.rules import Rule, solve
-from fairlimits.notions.rates import ALL_NOTIONS
+from fairlimits.notions.registry import ALL_NOTIONS
 from literal import Hood
 from strategies import Case, cases, hoods, neighbourhood, tolerance
 

@@ -183,7 +183,7 @@ def test_bad_input_gets_a_sentence() -> None:
     found = outcome()
     with pytest.raises(InputError, match="compares cells"):
         solve_pointwise(found, {"IF": 0.1})
-    with pytest.raises(InputError, match="no fairness notion"):
+    with pytest.raises(InputError, match="not a fairness notion"):
         solve_pointwise(found, {"XX": 0.1})
     with pytest.raises(InputError, match="temperature"):
         solve_pointwise(found, {"DP": 0.1}, temperature=0)

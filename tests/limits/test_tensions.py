@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fairlimits.errors import InputError
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.limits.tensions import tension
-from fairlimits.notions.rates import ALL_NOTIONS
+from fairlimits.notions.registry import ALL_NOTIONS
 from literal import GROUP_NOTIONS, Hood
 from strategies import Case, cases, hoods, neighbourhood
 

@@ -9,24 +9,15 @@ import pytest
 
 from fairlimits.data import Dataset
 from fairlimits.errors import DataError, InputError
-from fairlimits.notions.rates import NOTIONS
-from fairlimits.notions.tallies import (
-    Estimate,
-    check_confidence,
-    gap_estimates,
-    percentile_estimate,
-    resampled,
-    row_counts,
-    row_shares,
-    standard_errors,
-    tally,
-)
+from fairlimits.notions.intervals import Estimate, check_confidence, gap_estimates, percentile_estimate, standard_errors
+from fairlimits.notions.registry import NOTIONS
+from fairlimits.notions.tallies import resampled, tally
 from known_people import known
 
 
 def by_hand(data: Dataset, score: np.ndarray, notion: str) -> float:
     """Gap of a notion, row by row."""
-    weight = row_shares(data)
+    weight = data.shares
     worst = 0.0
     for rate in NOTIONS[notion].rates:
         values = []
@@ -47,9 +38,9 @@ def test_figures_are_those_counted_by_hand(groups: int, weighted: bool) -> None:
     score = np.random.default_rng(1).random(1_000)
     found = tally(data, score[None])
     right = np.where(data.label == 1, score, 1 - score)
-    assert found.accuracy()[0] == pytest.approx(row_shares(data) @ right)
+    assert found.accuracy()[0] == pytest.approx(data.shares @ right)
     drawn = resampled(data, score[None], 100, 0)
-    gaps = gap_estimates(found, drawn, row_counts(data), 0.95)[0]
+    gaps = gap_estimates(found, drawn, data.counts, 0.95)[0]
     for name in NOTIONS:
         assert gaps[name].value == pytest.approx(by_hand(data, score, name))
         assert gaps[name].low <= gaps[name].value <= gaps[name].high
@@ -69,7 +60,7 @@ def test_intervals_cover_the_gap_of_the_law(groups: int, notion: str) -> None:
         data = law.take(rows)
         # Decisions are drawn, so that rates vary.
         own = (rng.random(800) < score[rows]).astype(float)
-        gaps = gap_estimates(tally(data, own[None]), resampled(data, own[None], 300, trial), row_counts(data), 0.95)
+        gaps = gap_estimates(tally(data, own[None]), resampled(data, own[None], 300, trial), data.counts, 0.95)
         covered += gaps[0][notion].low <= 0.0
     assert covered >= 52
 
@@ -99,7 +90,7 @@ def test_few_rows_are_not_estimable() -> None:
     keep[np.flatnonzero(few)[:20]] = True
     data = data.take(keep)
     score = np.full(data.n_rows, 0.4)
-    gaps = gap_estimates(tally(data, score[None]), resampled(data, score[None], 100, 0), row_counts(data), 0.95)[0]
+    gaps = gap_estimates(tally(data, score[None]), resampled(data, score[None], 100, 0), data.counts, 0.95)[0]
     assert math.isnan(gaps["EOp"].value)
     assert math.isnan(gaps["EOd"].value)
     assert str(gaps["EOp"]) == "not estimable"
@@ -129,4 +120,4 @@ def test_confidence_lies_between_0_and_1(confidence: float) -> None:
 def test_rows_that_do_not_count() -> None:
     data, _ = known(6, 100)
     with pytest.raises(DataError, match="No row counts"):
-        row_shares(Dataset(data.schema, data.columns, data.group, data.label, np.zeros(100)))
+        _ = Dataset(data.schema, data.columns, data.group, data.label, np.zeros(100)).shares

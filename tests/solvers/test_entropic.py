@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fairlimits import CellDistribution, solve
 from fairlimits.limits.outcome_rules.problems import points_of
 from fairlimits.limits.outcome_rules.rules import limits_of
-from fairlimits.notions.rates import NOTIONS
+from fairlimits.notions.registry import NOTIONS
 from fairlimits.solvers.entropic import Points, solve_smoothed
 
 TEMPERATURE = 0.005

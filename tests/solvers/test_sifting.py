@@ -12,7 +12,8 @@ from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.limits import programs
 from fairlimits.limits.frontiers import frontier
 from fairlimits.limits.rules import solve
-from fairlimits.notions import Limit, Ratio, Requirement
+from fairlimits.notions.requirements import Limit, Ratio
+from fairlimits.notions.rows import Requirement
 from fairlimits.solvers import sifting
 from strategies import masses, tolerances
 

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 COLOURS: dict[str, str] = {
     # Okabe and Ito's palette, told apart with every common kind of colour vision.
@@ -62,3 +64,25 @@ def figure_style() -> Iterator[None]:
 def colour_of(name: str) -> str:
     """Colour of a notion, or ink for a mix of several."""
     return COLOURS.get(name, INK)
+
+
+def subplots(*grid: int, **options: Any) -> tuple[Figure, Any]:
+    """Make a figure with axes as pyplot does, which is imported now that a picture is asked for."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(*grid, **options)
+
+
+def axes_or_new(ax: Axes | None, figsize: tuple[float, float] = (5.6, 3.6)) -> Axes:
+    """Return the axes that were given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    new: Axes = subplots(figsize=figsize)[1]
+    return new
+
+
+def close(figure: Figure) -> None:
+    """Let pyplot forget a figure."""
+    import matplotlib.pyplot as plt
+
+    plt.close(figure)

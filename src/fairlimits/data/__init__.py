@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from fairlimits.data.benchmarks import (
     BenchmarkStatus,
+    benchmark_file,
     benchmark_status,
     load_dataset,
     load_table,
 )
+from fairlimits.data.columns import Table, read_numbers, read_values, refuse_identifier
 from fairlimits.data.dataset import Dataset
+from fairlimits.data.draws import check_seed, row_draws
 from fairlimits.data.encoding import EncodedFeature, Encoding
 from fairlimits.data.loading import open_dataset
-from fairlimits.data.parts import is_pattern
+from fairlimits.data.parts import find_files, is_pattern
 from fairlimits.data.reading import read_features, read_groups
 from fairlimits.data.registry import benchmark_names
-from fairlimits.data.schema import MISSING, Feature, Scalar, Schema, value_text
+from fairlimits.data.roles import find_groups
+from fairlimits.data.schema import MISSING, Feature, Scalar, Schema, category_columns, value_text
 from fairlimits.data.stream import Learned, Reader, Stream, open_stream
 from fairlimits.data.tables import read_table
 
@@ -30,8 +34,14 @@ __all__ = [
     "Scalar",
     "Schema",
     "Stream",
+    "Table",
+    "benchmark_file",
     "benchmark_names",
     "benchmark_status",
+    "category_columns",
+    "check_seed",
+    "find_files",
+    "find_groups",
     "is_pattern",
     "load_dataset",
     "load_table",
@@ -39,6 +49,10 @@ __all__ = [
     "open_stream",
     "read_features",
     "read_groups",
+    "read_numbers",
     "read_table",
+    "read_values",
+    "refuse_identifier",
+    "row_draws",
     "value_text",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -178,11 +179,32 @@ class Dataset:
             f"groups {', '.join(self.groups)})"
         )
 
+    @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """Return the number of rows, unweighted, of every group and label, of shape (groups, 2)."""
-        n_groups = len(self.groups)
-        cell = self.group * 2 + self.label
-        return np.bincount(cell, minlength=2 * n_groups).reshape(n_groups, 2).astype(np.int64)
+        """Rows that count, unweighted, of every group and label, of shape (groups, 2)."""
+        return self._rows_by_stratum(np.ones(self.n_rows, dtype=bool) if self.weight is None else self.weight > 0)
+
+    def _rows_by_stratum(self, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        stratum = (self.group * 2 + self.label)[chosen]
+        return np.bincount(stratum, minlength=2 * len(self.groups)).reshape(-1, 2).astype(np.int64)
+
+    @cached_property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """What each row counts, as a share of all."""
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        if not weight.sum() > 0:
+            raise DataError("No row counts: there are none, or all weights are 0; give some rows a weight above 0.")
+        shares = np.asarray(weight / weight.sum())
+        shares.setflags(write=False)
+        return shares
+
+    def check_groups(self, groups: tuple[str, ...]) -> None:
+        """Refuse to go on with a rule that was made for other groups."""
+        if self.groups != groups:
+            raise InputError(
+                f"The rows have the groups {', '.join(self.groups)} and the rule was made for {', '.join(groups)}; "
+                "read the rows with Dataset.read_like and the schema of the first table."
+            )
 
     def take(self, indices: npt.ArrayLike) -> Dataset:
         """Return the rows at `indices`, or where a mask is true, in that order."""
@@ -228,7 +250,7 @@ class Dataset:
         if self.n_rows < 2:
             raise DataError(f"{self.n_rows} rows cannot be split in two.")
         rng = np.random.default_rng(random_state)
-        sizes = self.counts().ravel()
+        sizes = self._rows_by_stratum(np.ones(self.n_rows, dtype=bool)).ravel()
         total = min(max(round(test_size * self.n_rows), 1), self.n_rows - 1)
         quota = _apportion(sizes, total, rng)
         # Sorting shuffled rows by stratum lays every stratum out as one stretch in random order.

@@ -52,7 +52,7 @@ def rows(
     positive = special.infer_positive(label, values, positive)
     if len(values) < 2:
         raise DataError(f"The label {label!r} has one value only ({list_values(values)}): nothing to predict.")
-    group, groups = special.read_groups(table, parts["sensitive"])
+    group, groups = special.find_groups(table, parts["sensitive"])
     if len(groups) < 2:
         raise DataError(
             f"The sensitive column {', '.join(map(repr, parts['sensitive']))} has one group only "
@@ -190,7 +190,7 @@ def read_groups(schema: Schema, frame: Any) -> npt.NDArray[np.int64]:
 
 def _read_groups(schema: Schema, table: Table) -> npt.NDArray[np.int64]:
     table.require(schema.sensitive, "sensitive")
-    group, names = special.read_groups(table, schema.sensitive)
+    group, names = special.find_groups(table, schema.sensitive)
     known = {name: code for code, name in enumerate(schema.groups)}
     strange = [name for name in names if name not in known]
     if strange:

@@ -115,7 +115,7 @@ def refused_groups(sensitive: Sequence[str], missing: int, rows: int) -> DataErr
     )
 
 
-def read_groups(table: Table, sensitive: Sequence[str]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+def find_groups(table: Table, sensitive: Sequence[str]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
     """Return each row's group and the groups' names, in the order of their values; only groups that occur."""
     group, found = read_group_values(table, sensitive)
     return group, group_names(sensitive, found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -28,6 +28,10 @@ def value_text(value: Scalar) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
+
+
+# The booster has so many bins; more categories are taken as numbers.
+_MOST_CATEGORIES = 255
 
 
 @dataclass(frozen=True)
@@ -159,3 +163,14 @@ class Schema:
             )
         except DataError as error:
             raise FileError(f"The stored schema cannot be used. {error}") from error
+
+
+def category_columns(sizes: Iterable[int]) -> list[int]:
+    """Positions of the columns that boosting takes as categories.
+
+    Parameters
+    ----------
+    sizes : iterable of int
+        Number of categories of each column; 0 for numbers.
+    """
+    return [at for at, size in enumerate(sizes) if 0 < size <= _MOST_CATEGORIES]

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from fairlimits.decorrelation.adversaries import Attack
+from fairlimits.decorrelation.applying import SCORED_AS, check_seed, draw_targets, mapped_table
 from fairlimits.decorrelation.certificates import Certificate
 from fairlimits.decorrelation.frontiers import DecorrelationFrontier, decorrelation_frontier
 from fairlimits.decorrelation.multipliers import Multipliers
 from fairlimits.decorrelation.results import Plan
-from fairlimits.decorrelation.solving import decorrelate
+from fairlimits.decorrelation.solving import ACCURACY_WEIGHT, CORRELATION_WEIGHT, check_weight, decorrelate
 
 __all__ = [
+    "ACCURACY_WEIGHT",
+    "CORRELATION_WEIGHT",
+    "SCORED_AS",
     "Attack",
     "Certificate",
     "DecorrelationFrontier",
     "Multipliers",
     "Plan",
+    "check_seed",
+    "check_weight",
     "decorrelate",
     "decorrelation_frontier",
+    "draw_targets",
+    "mapped_table",
 ]

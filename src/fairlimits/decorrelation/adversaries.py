@@ -23,8 +23,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
 from fairlimits._util.types import Flags, Floats, Ints
-from fairlimits.data import Schema
-from fairlimits.data.boosting import category_columns
+from fairlimits.data import Schema, category_columns
 
 Adversary = Literal["group rate of the cell", "gradient boosting"]
 

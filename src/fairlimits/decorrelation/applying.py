@@ -17,9 +17,7 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, read_features, read_groups
 from fairlimits.decorrelation.maps import Maps
 from fairlimits.errors import InputError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.memberships import cells_of
-from fairlimits.law.cells.neighbours import cell_distances
+from fairlimits.law import CellDistribution, cell_distances, cells_of
 
 Unseen: TypeAlias = Literal["refuse", "missing"]
 

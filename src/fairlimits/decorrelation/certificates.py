@@ -15,7 +15,7 @@ from fairlimits.decorrelation.adversaries import Attack, View, attack
 from fairlimits.decorrelation.applying import SCORED_AS, cell_values, check_seed, draw_bins, parts_for_rows, read_rows
 from fairlimits.decorrelation.maps import Maps, largest_difference
 from fairlimits.errors import DataError, InputError
-from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law import CellDistribution
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,9 +19,8 @@ import numpy as np
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.decorrelation.problems import Problem
 from fairlimits.errors import InfeasibleError
-from fairlimits.notions.rates import INDIVIDUAL
-from fairlimits.solvers.lp import Optimum, Program
-from fairlimits.solvers.pairs import LazyPairs, times
+from fairlimits.notions import INDIVIDUAL
+from fairlimits.solvers import LazyPairs, Optimum, Program, times
 
 LARGEST_CORRELATION = 2.0
 

@@ -7,22 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from fairlimits._util.plotting import colour_of, figure_style
+from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats
 from fairlimits.decorrelation.exact import ExactProgram
 from fairlimits.decorrelation.solving import ACCURACY_WEIGHT, check_weight, make_problem, say_nothing, scaled
 from fairlimits.errors import FileError, InputError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import Neighbourhood
-from fairlimits.limits.rules import Rule, check_tolerances
+from fairlimits.law import CellDistribution, Neighbourhood
+from fairlimits.limits import Rule
+from fairlimits.notions import check_tolerances
 
 DEFAULT_WEIGHTS = np.concatenate([[0.0], np.geomspace(0.02, 200, 161)])
 """Weights of the correlation, against an accuracy that weighs 15 as in the paper."""
@@ -94,8 +93,7 @@ class DecorrelationFrontier:
             Passed on to matplotlib's ``plot``, such as ``label`` or ``color``.
         """
         with figure_style():
-            if ax is None:
-                ax = plt.subplots(figsize=(5.6, 3.6))[1]
+            ax = axes_or_new(ax)
             name = "aware" if self.aware else "unaware"
             order = np.lexsort((self.accuracy, self.correlation))
             given = {"label": name, "color": colour_of(name), "marker": ".", **options}

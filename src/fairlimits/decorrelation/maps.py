@@ -10,7 +10,7 @@ import numpy as np
 from fairlimits._util.types import Flags, Floats
 from fairlimits.decorrelation.exact import Exact, ExactProgram
 from fairlimits.decorrelation.problems import Problem, Targets, all_distances
-from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law import CellDistribution
 
 Maps: TypeAlias = tuple[Floats, ...]
 """One array of shape (N, N), or one for each group of shape (N * G, N)."""

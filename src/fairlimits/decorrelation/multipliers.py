@@ -29,8 +29,8 @@ from fairlimits._util.progress import Progress
 from fairlimits._util.types import Flags, Floats
 from fairlimits.decorrelation.problems import Problem
 from fairlimits.errors import InputError
-from fairlimits.notions.rates import INDIVIDUAL
-from fairlimits.solvers.pairs import difference_rows, times
+from fairlimits.notions import INDIVIDUAL
+from fairlimits.solvers import difference_rows, times
 
 Schedule = Literal["geometric", "linear"]
 

@@ -16,10 +16,10 @@ from itertools import combinations
 import numpy as np
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import Neighbourhood, cell_distances
-from fairlimits.limits.variables import Comparison, Variables
-from fairlimits.notions.rates import INDIVIDUAL, NOTIONS, SELECTION_RATE, Rate, affine_rates
+from fairlimits.law import CellDistribution, Neighbourhood, cell_distances
+from fairlimits.limits import Variables
+from fairlimits.notions import INDIVIDUAL, NOTIONS, SELECTION_RATE, Rate
+from fairlimits.solvers import PairConstraints
 
 """Called with the fraction done and a few words."""
 
@@ -104,7 +104,7 @@ class Problem:
     @property
     def laws(self) -> Floats:
         """P(source | group), a row for each group that has mass."""
-        rates = affine_rates(self.dist, SELECTION_RATE)
+        rates = self.dist.rates.of(SELECTION_RATE)
         return self.variables.coefficients(rates.coefficient)[rates.defined]
 
     @property
@@ -115,7 +115,7 @@ class Problem:
         return Targets(cell, at, self.own_scores)
 
     @property
-    def comparison(self) -> Comparison | None:
+    def comparison(self) -> PairConstraints | None:
         """Sources that individual fairness compares; None if it is not asked for."""
         if math.isinf(self.tolerances.get(INDIVIDUAL, math.inf)):
             return None
@@ -139,7 +139,7 @@ class Problem:
         n = len(self.variables)
         blocks: list[tuple[Floats, Floats, float, float]] = []
         for rate, eps in strictest.items():
-            rates = affine_rates(self.dist, rate)
+            rates = self.dist.rates.of(rate)
             matrix = self.variables.coefficients(rates.coefficient)[rates.defined]
             constant = rates.constant[rates.defined]
             if len(matrix) < 2 or math.isinf(eps):

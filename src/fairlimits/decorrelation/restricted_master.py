@@ -11,9 +11,8 @@ import scipy.sparse as sp
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.decorrelation.exact import LARGEST_CORRELATION, ExactProgram, Face
 from fairlimits.decorrelation.problems import SAME_SCORE, Targets, pairs_of_groups
-from fairlimits.notions.rates import INDIVIDUAL
-from fairlimits.solvers.lp import Optimum, Program
-from fairlimits.solvers.pairs import LazyPairs, difference_rows
+from fairlimits.notions import INDIVIDUAL
+from fairlimits.solvers import LazyPairs, Optimum, Program, difference_rows
 
 # Nearest targets that each source starts with, and those it may take in at a time.
 _FIRST_TARGETS = 20

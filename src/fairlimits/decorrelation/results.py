@@ -26,10 +26,9 @@ from fairlimits.decorrelation.maps import (
     moved,
 )
 from fairlimits.errors import FileError, InputError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import Neighbourhood
-from fairlimits.limits.rules import by_group, check_tolerances, individual_gap
-from fairlimits.notions.rates import ALL_NOTIONS, INDIVIDUAL, group_gaps
+from fairlimits.law import CellDistribution, Neighbourhood
+from fairlimits.limits import by_group, individual_gap
+from fairlimits.notions import ALL_NOTIONS, INDIVIDUAL, check_tolerances, group_gaps
 
 Method = Literal["exact", "multipliers"]
 Choice = Literal["least distortion", "distortion traded", "two points", "last iterate"]
@@ -157,7 +156,7 @@ class Plan:
 
     def _gaps(self, scores: Floats) -> dict[str, float]:
         dist = self.distribution
-        gaps = group_gaps(dist, by_group(scores, self.aware, dist.n_groups))
+        gaps = group_gaps(dist.rates, by_group(scores, self.aware, dist.n_groups))
         individual = individual_gap(dist, scores, self.aware, self.neighbours)
         return {name: float(gap) for name, gap in gaps.items()} | {INDIVIDUAL: individual}
 

@@ -18,12 +18,10 @@ from fairlimits.decorrelation.multipliers import Multipliers, run_multipliers
 from fairlimits.decorrelation.problems import Problem, Targets
 from fairlimits.decorrelation.results import Choice, Method, Plan
 from fairlimits.errors import InputError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import MOST_CELLS, Neighbourhood
-from fairlimits.limits.rules import Rule, by_group, check_tolerances
-from fairlimits.limits.variables import Variables
-from fairlimits.notions.rates import INDIVIDUAL, group_gaps
-from fairlimits.solvers.pairs import MISSED
+from fairlimits.law import MOST_CELLS, CellDistribution, Neighbourhood
+from fairlimits.limits import Rule, Variables, by_group
+from fairlimits.notions import INDIVIDUAL, check_tolerances, group_gaps
+from fairlimits.solvers import MISSED
 
 # The paper's weights.
 ACCURACY_WEIGHT = 15.0
@@ -193,7 +191,7 @@ def _nobody_need_move(problem: Problem, exact: Exact, weights: tuple[float, floa
     accuracy = variables.base + float(variables.cost @ own)
     if weights[0] * accuracy - weights[1] * largest_difference(problem.laws) < exact.objective - SLACK:
         return False
-    gaps = group_gaps(problem.dist, by_group(problem.scores, variables.aware, problem.dist.n_groups))
+    gaps = group_gaps(problem.dist.rates, by_group(problem.scores, variables.aware, problem.dist.n_groups))
     if any(gap > problem.tolerances.get(name, math.inf) + MISSED for name, gap in gaps.items()):
         return False
     comparison = problem.comparison

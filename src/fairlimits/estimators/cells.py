@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from fairlimits.data import Dataset, Encoding
 from fairlimits.errors import InputError
-from fairlimits.law.cells.building import check_partitions
-from fairlimits.law.cells.memberships import FEATURES
-from fairlimits.law.outcome import Outcome
+from fairlimits.law import FEATURES, Outcome, check_partitions
 
 MOST_CELLS = 256
 """Cells, at most, where their number is left open."""

@@ -12,9 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Dataset, read_features
-from fairlimits.data.columns import Table
-from fairlimits.data.draws import check_seed, row_draws
+from fairlimits.data import Dataset, Table, check_seed, read_features, row_draws
 from fairlimits.errors import InputError
 from fairlimits.estimators.cells import cells_to_make, check_partition
 from fairlimits.estimators.frames import (
@@ -28,19 +26,39 @@ from fairlimits.estimators.frames import (
     read_weights,
 )
 from fairlimits.estimators.prefit import Prefit, as_rows, score_feature
-from fairlimits.law.cells.building import Partition, discretize
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.memberships import FEATURES, cells_of
-from fairlimits.law.cells.neighbours import Neighbourhood
-from fairlimits.law.cells.quantizer.codebook import assign
-from fairlimits.law.outcome import Outcome, OutcomeCells, estimate_outcome
-from fairlimits.limits.frontiers import Frontier, frontier
-from fairlimits.limits.outcome_rules import PointwiseFrontier, PointwiseRule, pointwise_frontier, solve_pointwise
-from fairlimits.limits.rules import Rule, check_tolerances, solve
-from fairlimits.notions import Requirement, read_requirements
-from fairlimits.notions.objectives import ACCURACY, Objective, read_objective
-from fairlimits.notions.rates import INDIVIDUAL, NOTIONS
-from fairlimits.notions.tallies import tally
+from fairlimits.law import (
+    FEATURES,
+    CellDistribution,
+    Neighbourhood,
+    Outcome,
+    OutcomeCells,
+    Partition,
+    assign,
+    cells_of,
+    discretize,
+    estimate_outcome,
+)
+from fairlimits.limits import (
+    Frontier,
+    PointwiseFrontier,
+    PointwiseRule,
+    Rule,
+    frontier,
+    pointwise_frontier,
+    solve,
+    solve_pointwise,
+)
+from fairlimits.notions import (
+    ACCURACY,
+    INDIVIDUAL,
+    NOTIONS,
+    Objective,
+    Requirement,
+    check_tolerances,
+    read_objective,
+    read_requirements,
+    tally,
+)
 
 
 class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -374,10 +392,5 @@ def _compared(data: Dataset, scores: Floats) -> dict[str, dict[str, float]]:
     """Accuracy and gaps on labelled rows of scores that are drawn, and of scores that are thresholded."""
     found = tally(data, np.stack([scores, (scores > 0.5).astype(np.float64)]))
     figures = {"accuracy": found.accuracy()}
-    for name, notion in NOTIONS.items():
-        rates = [found.rate(rate) for rate in notion.rates]
-        # A group without a rate has no part; with fewer than two that have one there is no gap.
-        known = [own[:, ~np.isnan(own[0])] for own in rates]
-        spread = [np.ptp(own, axis=1) if own.shape[1] > 1 else np.full(2, np.nan) for own in known]
-        figures[name] = np.fmax.reduce(spread)
+    figures |= {name: found.gap(name) for name in NOTIONS}
     return {name: {"randomized": float(a), "thresholded": float(b)} for name, (a, b) in figures.items()}

@@ -13,11 +13,15 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from fairlimits.data import read_features
-from fairlimits.data.draws import check_seed, row_draws
-from fairlimits.decorrelation import decorrelate
-from fairlimits.decorrelation.applying import SCORED_AS, draw_targets, mapped_table
-from fairlimits.decorrelation.solving import ACCURACY_WEIGHT, CORRELATION_WEIGHT
+from fairlimits.data import check_seed, read_features, row_draws
+from fairlimits.decorrelation import (
+    ACCURACY_WEIGHT,
+    CORRELATION_WEIGHT,
+    SCORED_AS,
+    decorrelate,
+    draw_targets,
+    mapped_table,
+)
 from fairlimits.errors import InputError
 from fairlimits.estimators.cells import cells_to_make, check_partition
 from fairlimits.estimators.frames import (
@@ -31,11 +35,9 @@ from fairlimits.estimators.frames import (
     read_group,
     read_weights,
 )
-from fairlimits.law.cells.building import Partition, discretize
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.memberships import FEATURES, cells_of
-from fairlimits.law.outcome import estimate_outcome
-from fairlimits.limits.rules import check_tolerances, solve
+from fairlimits.law import FEATURES, CellDistribution, Partition, cells_of, discretize, estimate_outcome
+from fairlimits.limits import solve
+from fairlimits.notions import check_tolerances
 
 
 class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

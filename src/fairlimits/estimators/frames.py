@@ -15,9 +15,17 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Dataset, Feature, Schema, read_groups
-from fairlimits.data.columns import Table, read_numbers, read_values, refuse_identifier
-from fairlimits.data.roles import read_groups as learn_groups
+from fairlimits.data import (
+    Dataset,
+    Feature,
+    Schema,
+    Table,
+    find_groups,
+    read_groups,
+    read_numbers,
+    read_values,
+    refuse_identifier,
+)
 from fairlimits.errors import DataError, InputError
 
 ONE_GROUP = "everybody"
@@ -169,7 +177,7 @@ def make_dataset(
     group: Ints = np.zeros(len(target.codes), dtype=np.int64)
     groups: tuple[str, ...] = (ONE_GROUP,)
     if sensitive is not None:
-        group, groups = learn_groups(sensitive.table(names, None), names)
+        group, groups = find_groups(sensitive.table(names, None), names)
     negative, positive = (own.item() if isinstance(own, np.generic) else own for own in target.classes)
     schema = Schema(
         features=features,

@@ -10,8 +10,7 @@ from scipy.special import logit
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from fairlimits.data import Feature
-from fairlimits.data.columns import Table, read_numbers
+from fairlimits.data import Feature, Table, read_numbers
 from fairlimits.errors import InputError
 
 SCORES = "scores"

@@ -18,16 +18,18 @@ from fairlimits.decorrelation import Plan
 from fairlimits.errors import FileError, InputError, MissingExtraError
 from fairlimits.estimators.classifier import ConstrainedBayesClassifier
 from fairlimits.estimators.decorrelator import Decorrelator
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import Neighbourhood
-from fairlimits.law.outcome import OutcomeCells, OutcomeModel, Space
-from fairlimits.law.outcome.learners import Chances, CodesView, EncodedView
-from fairlimits.limits.frontiers import Frontier
-from fairlimits.limits.outcome_rules import PointwiseFrontier, PointwiseRule
-from fairlimits.limits.rules import Rule
-from fairlimits.notions import Difference, Limit, Ratio
-from fairlimits.notions.objectives import Costs, Objective
-from fairlimits.notions.rates import Rate
+from fairlimits.law import (
+    CellDistribution,
+    Chances,
+    CodesView,
+    EncodedView,
+    Neighbourhood,
+    OutcomeCells,
+    OutcomeModel,
+    Space,
+)
+from fairlimits.limits import Frontier, PointwiseFrontier, PointwiseRule, Rule
+from fairlimits.notions import Costs, Difference, Limit, Objective, Rate, Ratio
 
 _OWN: tuple[type, ...] = (
     CellDistribution,

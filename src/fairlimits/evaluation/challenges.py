@@ -12,12 +12,10 @@ from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
 from fairlimits.evaluation.evaluations import ManyRules, check_resamples, row_scores
-from fairlimits.limits.frontiers import Frontier
-from fairlimits.limits.outcome_rules import PointwiseRule
-from fairlimits.limits.rules import Rule, solve
-from fairlimits.notions.rates import NOTIONS
-from fairlimits.notions.tallies import (
+from fairlimits.limits import Frontier, PointwiseRule, Rule, solve
+from fairlimits.notions import (
     NOT_ESTIMABLE,
+    NOTIONS,
     RESAMPLES,
     Estimate,
     Tally,
@@ -25,7 +23,6 @@ from fairlimits.notions.tallies import (
     gap_estimates,
     percentile_estimate,
     resampled,
-    row_counts,
     tally,
 )
 
@@ -123,7 +120,7 @@ def challenge(
     model = check_predictions(predictions, rows.n_rows)
     scores = np.vstack([model, row_scores(frontier, rows), row_scores(_unconstrained(frontier), rows)])
     found, drawn = tally(rows, scores), resampled(rows, scores, resamples, random_state)
-    gap = gap_estimates(found, drawn, row_counts(rows), confidence)[0][name]
+    gap = gap_estimates(found, drawn, rows.counts, confidence)[0][name]
     accuracy = percentile_estimate(float(found.accuracy()[0]), drawn.accuracy()[:, 0], confidence)
     best, lead = np.nan, NOT_ESTIMABLE
     if gap.known:

@@ -10,33 +10,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, overload
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 
-from fairlimits._util.plotting import colour_of, figure_style
+from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset
 from fairlimits.decorrelation import Plan
 from fairlimits.errors import InputError
-from fairlimits.law.cells.memberships import cells_of
-from fairlimits.limits.frontiers import Frontier
-from fairlimits.limits.outcome_rules import PointwiseFrontier, PointwiseRule
-from fairlimits.limits.rules import Rule, by_group
-from fairlimits.notions import Requirement
-from fairlimits.notions.objectives import ACCURACY, Objective
-from fairlimits.notions.tallies import (
+from fairlimits.law import cells_of
+from fairlimits.limits import Frontier, PointwiseFrontier, PointwiseRule, Rule, by_group
+from fairlimits.notions import (
+    ACCURACY,
     RESAMPLES,
     Estimate,
+    Objective,
+    Requirement,
     check_confidence,
-    check_like,
     gap_estimates,
     objective_estimates,
     percentile_estimate,
     requirement_estimates,
     resampled,
-    row_counts,
     tally,
 )
 
@@ -125,8 +121,7 @@ class EvaluatedFrontier:
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw held-out accuracy, with its band, and the plug-in accuracy against the tolerance."""
         with figure_style():
-            if ax is None:
-                ax = plt.subplots(figsize=(5.6, 3.6))[1]
+            ax = axes_or_new(ax)
             name = next((name for name, values in self.grid.items() if np.ptp(values) > 0), next(iter(self.grid)))
             label = " + ".join(self.grid)
             colour = options.pop("color", colour_of(label))
@@ -215,7 +210,7 @@ def evaluate_scores(
     check_resamples(resamples)
     found, drawn = tally(rows, scores), resampled(rows, scores, resamples, random_state)
     accuracy, others = found.accuracy(), drawn.accuracy()
-    counts = row_counts(rows)
+    counts = rows.counts
     gaps = gap_estimates(found, drawn, counts, confidence)
     attained = requirement_estimates(found, drawn, counts, requirements, rows.groups, confidence)
     values: list[Estimate | None] = [None] * len(scores)
@@ -240,13 +235,13 @@ def row_scores(rule: OneRule | ManyRules, rows: Dataset) -> Floats:
     """Probability of deciding 1, of shape (points, n), for each row and rule."""
     if isinstance(rule, PointwiseRule | PointwiseFrontier):
         own = rule.rules if isinstance(rule, PointwiseFrontier) else (rule,)
-        check_like(rows, own[0].groups)
+        rows.check_groups(own[0].groups)
         q = own[0].model.predict(rows)
         return np.stack([each.scores_of(q, rows.group) for each in own])
     if not isinstance(rule, Rule | Frontier | Plan):
         raise InputError(f"{type(rule).__name__} cannot be evaluated; give a rule, a frontier or a plan.")
     dist = rule.distribution
-    check_like(rows, dist.groups)
+    rows.check_groups(dist.groups)
     if dist.schema is not None and dist.schema.features != rows.schema.features:
         raise InputError(
             "The rows have other features, or other categories, than those the cells were cut from; read them with "

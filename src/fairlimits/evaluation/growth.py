@@ -11,11 +11,9 @@ from fairlimits._util.progress import Progress
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
 from fairlimits.evaluation.evaluations import evaluate
-from fairlimits.law.cells.building import Partition, check_partitions, discretize
-from fairlimits.law.cells.quantizer.codebook import check_enough_rows
-from fairlimits.law.outcome import estimate_outcome
-from fairlimits.limits.rules import check_tolerances, solve
-from fairlimits.notions.tallies import row_counts
+from fairlimits.law import Partition, check_enough_rows, check_partitions, discretize, estimate_outcome
+from fairlimits.limits import solve
+from fairlimits.notions import check_tolerances
 
 CELLS = (16, 32, 64, 128, 256, 512)
 
@@ -62,7 +60,7 @@ def growth(
         raise InputError("No number of cells, or no partition, was given; give at least one of each.")
     check_partitions(partitions)
     learn, test = data.split(test_size, random_state)
-    check_enough_rows(int(row_counts(learn).sum()), max(cells))
+    check_enough_rows(int(learn.counts.sum()), max(cells))
     outcome = None
     if any(partition != "features" for partition in partitions):
         if progress is not None:

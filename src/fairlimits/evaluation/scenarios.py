@@ -21,20 +21,16 @@ from fairlimits.decorrelation import Plan, decorrelate
 from fairlimits.errors import InputError
 from fairlimits.evaluation.challenges import Challenge, challenge, check_predictions
 from fairlimits.evaluation.evaluations import Evaluation, check_resamples, evaluate_scores, row_scores
-from fairlimits.law.cells.building import discretize
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.quantizer.codebook import check_enough_rows
-from fairlimits.law.outcome import Outcome, estimate_outcome
-from fairlimits.limits.outcome_rules import PointwiseRule, pointwise_frontier, solve_pointwise
-from fairlimits.limits.rules import Rule, check_tolerances, solve
-from fairlimits.notions.rates import INDIVIDUAL
-from fairlimits.notions.tallies import (
+from fairlimits.law import CellDistribution, Outcome, check_enough_rows, discretize, estimate_outcome
+from fairlimits.limits import PointwiseRule, Rule, pointwise_frontier, solve, solve_pointwise
+from fairlimits.notions import (
+    INDIVIDUAL,
     RESAMPLES,
     Estimate,
     check_confidence,
+    check_tolerances,
     percentile_estimate,
     resampled,
-    row_counts,
     tally,
 )
 
@@ -241,7 +237,7 @@ def scenarios(
         _check_prediction(data, prediction, asked)
         learn, _ = learn.take_out(prediction)
         test, decisions = test.take_out(prediction)
-    check_enough_rows(int(row_counts(learn).sum()), cells)
+    check_enough_rows(int(learn.counts.sum()), cells)
     outcome = estimate_outcome(
         learn, estimator=estimator, random_state=random_state, progress=lambda done, words: tell(0.8 * done, words)
     )

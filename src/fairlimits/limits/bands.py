@@ -14,19 +14,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 
 from fairlimits._util.dask import run_all
-from fairlimits._util.plotting import colour_of, figure_style
+from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError
-from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law import CellDistribution
 from fairlimits.limits.frontiers import Frontier, Tolerances, frontier
-from fairlimits.notions.tallies import check_confidence
+from fairlimits.notions import check_confidence
 
 # Resamples that are one piece of work on a cluster.
 _AT_ONCE = 5
@@ -62,8 +61,7 @@ class FrontierBand:
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the frontier and its band; `options` go to matplotlib's ``plot``."""
         with figure_style():
-            if ax is None:
-                ax = plt.subplots(figsize=(5.6, 3.6))[1]
+            ax = axes_or_new(ax)
             grid = self.frontier.grid
             moving = [name for name, values in grid.items() if np.ptp(values) > 0] or list(grid)
             colour = options.pop("color", colour_of(" + ".join(moving)))

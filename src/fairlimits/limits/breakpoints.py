@@ -16,7 +16,7 @@ import numpy as np
 from fairlimits._util.progress import Progress
 from fairlimits._util.types import Floats
 from fairlimits.limits.programs import FairProgram, Solved
-from fairlimits.notions.rates import INDIVIDUAL
+from fairlimits.notions import INDIVIDUAL
 
 # Values are exact to about 1e-15 of their unit; a curve nearer to a line than this is that line.
 _ON_LINE = 1e-12

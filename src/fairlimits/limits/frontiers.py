@@ -9,25 +9,31 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from fairlimits._util.plotting import colour_of, figure_style
+from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats
 from fairlimits.errors import FileError, InfeasibleError, InputError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import Neighbourhood
+from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.breakpoints import breakpoints, sweep, without_flat_end
 from fairlimits.limits.programs import FairProgram
-from fairlimits.limits.rules import Rule, bayes_accuracy, by_group, check_tolerances, individual_gap, infeasible, solve
-from fairlimits.notions import Requirement, read_requirements
-from fairlimits.notions.objectives import ACCURACY, Objective, read_objective
-from fairlimits.notions.rates import INDIVIDUAL, check_names, group_gaps
+from fairlimits.limits.rules import Rule, bayes_accuracy, by_group, individual_gap, infeasible, solve
+from fairlimits.notions import (
+    ACCURACY,
+    INDIVIDUAL,
+    Objective,
+    Requirement,
+    check_names,
+    check_tolerances,
+    group_gaps,
+    read_objective,
+    read_requirements,
+)
 
 Tolerances: TypeAlias = ArrayLike | Mapping[str, Any]
 
@@ -81,7 +87,9 @@ class Frontier:
         """What the rules are best at, at each point: accuracy, balanced accuracy or minus the expected cost."""
         if self.objective == ACCURACY:
             return self.accuracy
-        return self.objective.value(self.distribution, by_group(self.scores, self.aware, self.distribution.n_groups))
+        return self.objective.value(
+            self.distribution.rates, by_group(self.scores, self.aware, self.distribution.n_groups)
+        )
 
     @property
     def notions(self) -> tuple[str, ...]:
@@ -99,7 +107,7 @@ class Frontier:
         """Attained gap of every notion at each point, constrained or not (see `Rule.gaps`)."""
         scores = by_group(self.scores, self.aware, self.distribution.n_groups)
         individual = [individual_gap(self.distribution, point, self.aware, self.neighbours) for point in self.scores]
-        return {**group_gaps(self.distribution, scores), INDIVIDUAL: np.array(individual)}
+        return {**group_gaps(self.distribution.rates, scores), INDIVIDUAL: np.array(individual)}
 
     def __len__(self) -> int:
         return len(self.accuracy)
@@ -135,8 +143,7 @@ class Frontier:
             Passed on to matplotlib's ``plot``, such as ``label`` or ``color``.
         """
         with figure_style():
-            if ax is None:
-                ax = plt.subplots(figsize=(5.6, 3.6))[1]
+            ax = axes_or_new(ax)
             moving = [name for name, values in self.grid.items() if np.ptp(values) > 0] or list(self.grid)
             fixed = [f"{name} = {self.grid[name][0]:g}" for name in self.grid if name not in moving]
             label = " + ".join(moving) + (f" ({', '.join(fixed)})" if fixed else "")

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from fairlimits.errors import InfeasibleError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import Neighbourhood
+from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.programs import FairProgram
 from fairlimits.notions import Requirement
 

@@ -18,13 +18,19 @@ import numpy as np
 
 from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError, SolverError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import Neighbourhood
+from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.programs import FairProgram, Solved
-from fairlimits.limits.rules import Rule, check_tolerances, make_rule
+from fairlimits.limits.rules import Rule, make_rule
 from fairlimits.limits.variables import Variables
-from fairlimits.notions import Requirement, Rows, read_requirements
-from fairlimits.notions.objectives import ACCURACY, Objective, read_objective
+from fairlimits.notions import (
+    ACCURACY,
+    Objective,
+    Requirement,
+    Rows,
+    check_tolerances,
+    read_objective,
+    read_requirements,
+)
 
 # Intervals after which the search is given up; a few dozen are usual.
 _MOST = 2_000

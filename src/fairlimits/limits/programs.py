@@ -17,16 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairlimits._util.types import Floats
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import Neighbourhood
+from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.variables import Variables
-from fairlimits.notions import Requirement, Rows
-from fairlimits.notions.objectives import ACCURACY, Objective
-from fairlimits.notions.rates import INDIVIDUAL, NOTIONS, ROUNDING, Rate, affine_rates
-from fairlimits.solvers.lp import Optimum, Program
-from fairlimits.solvers.pairs import LazyPairs, times
-from fairlimits.solvers.parametric import Line, Piece
-from fairlimits.solvers.sifting import SiftedProgram
+from fairlimits.notions import ACCURACY, INDIVIDUAL, NOTIONS, ROUNDING, Objective, Rate, Requirement, Rows
+from fairlimits.solvers import LazyPairs, Line, Optimum, Piece, Program, SiftedProgram, times
 
 SIFTED = 40_000
 """Variables from which on a few are solved for at a time."""
@@ -119,12 +113,12 @@ class FairProgram:
     ) -> None:
         self.variables = Variables(dist, aware)
         self.objective, self.requirements = objective, tuple(requirements)
-        zero, one = objective.credit(dist)
+        zero, one = objective.credit(dist.rates)
         # The proof of an optimum is absolute: credits of any size are brought to 1.
         self.unit = max(zero, one)
         gain = one / self.unit * dist.mass[:, :, 1] - zero / self.unit * dist.mass[:, :, 0]
         self._cost = self.variables.forms(gain.T[None])[0]
-        self._base = objective.base(dist)
+        self._base = objective.base(dist.rates)
         self.notions = notions
         n = len(self.variables)
         # Each rate is constrained once, by the smallest tolerance of the notions that ask for it.
@@ -134,7 +128,7 @@ class FairProgram:
                 askers.setdefault(rate, []).append(name)
         found = (self._rate_rows(dist, rate, tuple(names)) for rate, names in askers.items())
         self._rates = [each for each in found if each is not None]
-        fixed = [*(requirement.rows(dist) for requirement in self.requirements), *rows]
+        fixed = [*(requirement.rows(dist.rates) for requirement in self.requirements), *rows]
         extra = sum(each.spread for each in self._rates) + sum(bool(own.shared.any()) for own in fixed)
         blocks, z = [np.zeros((0, n + extra))], n
         for rate_rows in self._rates:
@@ -173,7 +167,7 @@ class FairProgram:
         return forms
 
     def _rate_rows(self, dist: CellDistribution, rate: Rate, askers: tuple[str, ...]) -> _RateRows | None:
-        rates = affine_rates(dist, rate)
+        rates = dist.rates.of(rate)
         constant = rates.constant[rates.defined]
         if len(constant) < 2:
             return None

@@ -10,21 +10,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from fairlimits._util.plotting import colour_of, figure_style
+from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import Neighbourhood
+from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.rules import Rule, solve
-from fairlimits.notions import Ratio, Requirement, rate_name, read_requirements
-from fairlimits.notions.objectives import ACCURACY, Objective
+from fairlimits.notions import ACCURACY, Objective, Ratio, Requirement, rate_name, read_requirements
 
 DEFAULT_RATIOS = np.linspace(0.5, 1, 26)
 
@@ -74,7 +71,7 @@ class RatioFrontier:
         """Ratio asked for and attained, accuracy and every gap as a table, a row for each point."""
         columns: dict[str, Any] = {
             f"{self.rate} ratio": self.ratios,
-            "attained": [Ratio(self.rate).value(rule.distribution, rule.group_scores) for rule in self.rules],
+            "attained": [Ratio(self.rate).value(rule.distribution.rates, rule.group_scores) for rule in self.rules],
             "accuracy": self.accuracy,
             "loss": self.bayes_accuracy - self.accuracy,
         }
@@ -87,8 +84,7 @@ class RatioFrontier:
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw accuracy against the ratio; options go on to matplotlib's ``plot``."""
         with figure_style():
-            if ax is None:
-                ax = plt.subplots(figsize=(5.6, 3.6))[1]
+            ax = axes_or_new(ax)
             given = {"color": colour_of(self.rate), "label": f"{self.rate} ratio", **options}
             ax.plot(self.ratios, self.value, **given)
             ax.set_xlabel(f"smallest ratio allowed, {self.rate}")

@@ -14,15 +14,21 @@ from numpy.typing import NDArray
 
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats
-from fairlimits.errors import FileError, InfeasibleError, InputError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import Neighbourhood, can_compare
+from fairlimits.errors import FileError, InfeasibleError
+from fairlimits.law import CellDistribution, Neighbourhood, can_compare
 from fairlimits.limits.infeasibility import Asked, explained
 from fairlimits.limits.programs import FairProgram, Solved
 from fairlimits.limits.variables import Variables
-from fairlimits.notions import Requirement, read_requirements
-from fairlimits.notions.objectives import ACCURACY, Objective, read_objective
-from fairlimits.notions.rates import INDIVIDUAL, check_names, group_gaps
+from fairlimits.notions import (
+    ACCURACY,
+    INDIVIDUAL,
+    Objective,
+    Requirement,
+    check_tolerances,
+    group_gaps,
+    read_objective,
+    read_requirements,
+)
 
 _KIND = "rule"
 
@@ -79,12 +85,12 @@ class Rule:
         """What was maximised: accuracy, balanced accuracy or minus the expected cost."""
         if self.objective == ACCURACY:
             return self.accuracy
-        return float(self.objective.value(self.distribution, self.group_scores))
+        return float(self.objective.value(self.distribution.rates, self.group_scores))
 
     @cached_property
     def attained(self) -> dict[str, float]:
         """Value of what each requirement is about, by the requirement's text."""
-        return {str(own): own.value(self.distribution, self.group_scores) for own in self.requirements}
+        return {str(own): own.value(self.distribution.rates, self.group_scores) for own in self.requirements}
 
     @cached_property
     def gaps(self) -> dict[str, float]:
@@ -95,7 +101,7 @@ class Rule:
         cells by the ten thousand without a sparse neighbour graph.
         """
         scores = self.group_scores
-        gaps = {name: float(gap) for name, gap in group_gaps(self.distribution, scores).items()}
+        gaps = {name: float(gap) for name, gap in group_gaps(self.distribution.rates, scores).items()}
         return gaps | {INDIVIDUAL: individual_gap(self.distribution, self.scores, self.aware, self.neighbours)}
 
     @property
@@ -228,22 +234,6 @@ def infeasible(program: FairProgram, tolerances: Mapping[str, float], neighbours
     """Make the error that says what to relax."""
     variables = program.variables
     return explained(variables.dist, Asked(tolerances, program.requirements, variables.aware, neighbours))
-
-
-def check_tolerances(tolerances: Mapping[str, float]) -> dict[str, float]:
-    """Return the tolerances as a dict of known notions and numbers of at least 0."""
-    if not isinstance(tolerances, Mapping):
-        raise InputError(f"The tolerances are {tolerances!r}; give a dict such as {{'DP': 0.05}}.")
-    checked = {}
-    for name in check_names(tolerances):
-        try:
-            value = float(tolerances[name])
-        except (TypeError, ValueError):
-            raise InputError(f"The tolerance of {name} is {tolerances[name]!r}; give a number.") from None
-        if math.isnan(value) or value < 0:
-            raise InputError(f"The tolerance of {name} is {value:g}; it must be at least 0.")
-        checked[name] = value
-    return checked
 
 
 def make_rule(

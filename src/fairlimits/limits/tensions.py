@@ -11,11 +11,10 @@ import pyarrow as pa
 
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import Neighbourhood, can_compare
+from fairlimits.law import CellDistribution, Neighbourhood, can_compare
 from fairlimits.limits.programs import FairProgram
-from fairlimits.limits.rules import bayes_accuracy, check_tolerances
-from fairlimits.notions.rates import INDIVIDUAL, NOTIONS, check_names
+from fairlimits.limits.rules import bayes_accuracy
+from fairlimits.notions import INDIVIDUAL, NOTIONS, check_names, check_tolerances
 
 
 @dataclass(frozen=True, eq=False)

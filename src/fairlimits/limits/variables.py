@@ -2,49 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
 import scipy.sparse as sp
 
 from fairlimits._util.types import Flags, Floats, Ints
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import Neighbourhood, nearest_cell, neighbour_pairs
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Points that individual fairness compares, as linear forms of the variables.
-
-    Parameters
-    ----------
-    forms : sparse array of shape (P, n)
-        A row for each point: its score as a linear form of the variables.
-    first, second : ndarray of int of shape (B,)
-        The points of each pair.
-    looseness : ndarray of shape (B,)
-        ``exp(theta d^2)``: the scores of a pair may differ by the tolerance times this.
-    """
-
-    forms: sp.csr_array
-    first: Ints
-    second: Ints
-    looseness: Floats
-
-    @cached_property
-    def rows(self) -> sp.csr_array:
-        """The difference of scores of each pair, as linear forms of the variables."""
-        return sp.csr_array(self.forms[self.first] - self.forms[self.second])
-
-    def differences(self, x: Floats) -> Floats:
-        """How far the scores of each pair are apart."""
-        points = self.forms @ x
-        return np.asarray(np.abs(points[self.first] - points[self.second]))
-
-    def gap(self, x: Floats) -> float:
-        """Largest difference of scores, weighted by nearness."""
-        return float((self.differences(x) / self.looseness).max(initial=0.0))
+from fairlimits.law import CellDistribution, Neighbourhood, nearest_cell, neighbour_pairs
+from fairlimits.solvers import PairConstraints
 
 
 class Variables:
@@ -112,7 +75,7 @@ class Variables:
         np.clip(scores, 0, 1, out=scores)
         return scores if self.aware else scores[..., 0]
 
-    def compare(self, neighbourhood: Neighbourhood) -> Comparison:
+    def compare(self, neighbourhood: Neighbourhood) -> PairConstraints:
         """Points that individual fairness compares."""
         pairs = neighbour_pairs(self.dist, neighbourhood)
         first, second, distance = pairs.first, pairs.second, pairs.distance
@@ -129,7 +92,7 @@ class Variables:
             # In this order, theta = 0 compares all alike, however far.
             looseness = np.exp((np.sqrt(neighbourhood.theta) * distance) ** 2)
         binding = np.isfinite(looseness)
-        return Comparison(forms, first[binding], second[binding], looseness[binding])
+        return PairConstraints(forms, first[binding], second[binding], looseness[binding])
 
     def _pairs_of_groups(self, first: Ints, second: Ints, distance: Floats, across: bool) -> tuple[Ints, Ints, Floats]:
         """Pairs of cells as pairs of variables: within each group, or also `across` groups."""

@@ -1,6 +1,6 @@
-"""Requirements beyond the paper's notions, each linear in the scores: limits and floors, ratios, comparisons.
+"""What is asked of a rule: rates, notions, requirements and objectives; and tallies of decided people.
 
-They are written as people write them, and read from text:
+Requirements are written as people write them, and read from text:
 
 - ``selection rate <= 0.3``: a capacity; ``accuracy of Female >= 0.8``, ``true positive rate of each group >= 0.5``:
   floors;
@@ -11,18 +11,79 @@ They are written as people write them, and read from text:
 
 from __future__ import annotations
 
-from fairlimits.notions.parsing import read_requirements
+from fairlimits.notions.intervals import (
+    NOT_ESTIMABLE,
+    RESAMPLES,
+    Estimate,
+    check_confidence,
+    gap_estimates,
+    objective_estimates,
+    percentile_estimate,
+    requirement_estimates,
+    rows_to_certify,
+    standard_errors,
+)
+from fairlimits.notions.objectives import ACCURACY, Costs, Objective
+from fairlimits.notions.parsing import read_objective, read_requirements
+from fairlimits.notions.rates import ESTIMABLE_ROWS, ROUNDING, SELECTION_RATE, Rate, RateTable, rate_name, spread
+from fairlimits.notions.registry import (
+    ALL_NOTIONS,
+    INDIVIDUAL,
+    NOTIONS,
+    alike_accuracy,
+    alike_score,
+    check_names,
+    check_tolerances,
+    enough_rows,
+    estimable,
+    group_gaps,
+    title,
+)
 from fairlimits.notions.requirements import FOUR_FIFTHS, Difference, Limit, Ratio
-from fairlimits.notions.rows import RATES, Requirement, Rows, rate_name
+from fairlimits.notions.rows import Requirement, Rows
+from fairlimits.notions.tallies import Tally, resampled, tally
 
 __all__ = [
+    "ACCURACY",
+    "ALL_NOTIONS",
+    "ESTIMABLE_ROWS",
     "FOUR_FIFTHS",
-    "RATES",
+    "INDIVIDUAL",
+    "NOTIONS",
+    "NOT_ESTIMABLE",
+    "RESAMPLES",
+    "ROUNDING",
+    "SELECTION_RATE",
+    "Costs",
     "Difference",
+    "Estimate",
     "Limit",
+    "Objective",
+    "Rate",
+    "RateTable",
     "Ratio",
     "Requirement",
     "Rows",
+    "Tally",
+    "alike_accuracy",
+    "alike_score",
+    "check_confidence",
+    "check_names",
+    "check_tolerances",
+    "enough_rows",
+    "estimable",
+    "gap_estimates",
+    "group_gaps",
+    "objective_estimates",
+    "percentile_estimate",
     "rate_name",
+    "read_objective",
     "read_requirements",
+    "requirement_estimates",
+    "resampled",
+    "rows_to_certify",
+    "spread",
+    "standard_errors",
+    "tally",
+    "title",
 ]

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
-from fairlimits.law.cells.distributions import CellDistribution
-
-_NUMBER = r"(\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
-_COSTS = re.compile(rf"costs (?P<fp>{_NUMBER}):(?P<fn>{_NUMBER})", re.IGNORECASE)
+from fairlimits.notions.rates import RateTable
 
 
 @dataclass(frozen=True)
@@ -28,11 +24,11 @@ class Objective:
 
     name: str
 
-    def credit(self, dist: CellDistribution) -> tuple[float, float]:
+    def credit(self, table: RateTable) -> tuple[float, float]:
         """Credit of a right decision on a person of label 0, and of label 1."""
         if self.name == "accuracy":
             return 1.0, 1.0
-        share = dist.mass.sum(axis=(0, 1))
+        share = table.mass.sum(axis=(0, 1))
         if not (share > 0).all():
             raise InputError("Balanced accuracy needs people of both labels; choose accuracy, or give such people.")
         return float(0.5 / share[0]), float(0.5 / share[1])
@@ -53,15 +49,15 @@ class Objective:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray((right / shares).mean(axis=-1))
 
-    def value(self, dist: CellDistribution, scores: Floats) -> Floats:
+    def value(self, table: RateTable, scores: Floats) -> Floats:
         """What scores of shape (..., N, G) are worth."""
-        zero, one = self.credit(dist)
-        gain = one * dist.mass[:, :, 1] - zero * dist.mass[:, :, 0]
-        return np.asarray(self.base(dist) + np.einsum("ig,...ig->...", gain, scores))
+        zero, one = self.credit(table)
+        gain = one * table.mass[:, :, 1] - zero * table.mass[:, :, 0]
+        return np.asarray(self.base(table) + np.einsum("ig,...ig->...", gain, scores))
 
-    def base(self, dist: CellDistribution) -> float:
+    def base(self, table: RateTable) -> float:
         """What deciding 0 for everybody is worth."""
-        return self.credit(dist)[0] * float(dist.mass[:, :, 0].sum())
+        return self.credit(table)[0] * float(table.mass[:, :, 0].sum())
 
     @property
     def title(self) -> str:
@@ -108,7 +104,7 @@ class Costs(Objective):
         object.__setattr__(self, "false_negative", both[1])
         object.__setattr__(self, "name", "expected cost")
 
-    def credit(self, dist: CellDistribution) -> tuple[float, float]:
+    def credit(self, table: RateTable) -> tuple[float, float]:
         """Credit of a right decision on a person of label 0, and of label 1."""
         return self.false_positive, self.false_negative
 
@@ -117,9 +113,9 @@ class Costs(Objective):
         missed = shares[..., 1] - decided[..., 1]
         return np.asarray(-self.false_positive * decided[..., 0] - self.false_negative * missed)
 
-    def base(self, dist: CellDistribution) -> float:
+    def base(self, table: RateTable) -> float:
         """What deciding 0 for everybody is worth: every person of label 1 is an error."""
-        return -self.false_negative * float(dist.mass[:, :, 1].sum())
+        return -self.false_negative * float(table.mass[:, :, 1].sum())
 
     @property
     def title(self) -> str:
@@ -136,20 +132,3 @@ class Costs(Objective):
 
 ACCURACY = Objective("accuracy")
 BALANCED_ACCURACY = Objective("balanced accuracy")
-
-
-def read_objective(given: Objective | str) -> Objective:
-    """Read an objective from its name: accuracy, balanced accuracy, or ``costs FP:FN`` such as ``costs 1:5``."""
-    if isinstance(given, Objective):
-        return given
-    if isinstance(given, str):
-        for known in (ACCURACY, BALANCED_ACCURACY):
-            if given.strip().lower() == known.name:
-                return known
-        found = _COSTS.fullmatch(given.strip())
-        if found:
-            return Costs(float(found["fp"]), float(found["fn"]))
-    raise InputError(
-        f"The objective is {given!r}; give 'accuracy', 'balanced accuracy', or the costs of a false positive and a "
-        "false negative, as in 'costs 1:5'."
-    )

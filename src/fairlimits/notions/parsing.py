@@ -1,4 +1,4 @@
-"""Read requirements as people write them."""
+"""Requirements and objectives as people write them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import re
 from collections.abc import Iterable
 
 from fairlimits.errors import InputError
+from fairlimits.notions.objectives import ACCURACY, BALANCED_ACCURACY, Costs, Objective
 from fairlimits.notions.requirements import FOUR_FIFTHS, Against, Difference, Limit, Ratio
 from fairlimits.notions.rows import Requirement
+
+_NUMBER = r"(\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_COSTS = re.compile(rf"costs (?P<fp>{_NUMBER}):(?P<fn>{_NUMBER})", re.IGNORECASE)
 
 _TEXT = re.compile(
     r"(?P<rate>.+?)\s*"
@@ -56,3 +60,20 @@ def _read(given: Requirement | str) -> Requirement:
             against = "the rest" if found["against"] == "the rest" else "the average"
         return Difference(found["rate"], bound, against)
     return Limit(found["rate"], bound if least else None, None if least else bound, found["group"])
+
+
+def read_objective(given: Objective | str) -> Objective:
+    """Read an objective from its name: accuracy, balanced accuracy, or ``costs FP:FN`` such as ``costs 1:5``."""
+    if isinstance(given, Objective):
+        return given
+    if isinstance(given, str):
+        for known in (ACCURACY, BALANCED_ACCURACY):
+            if given.strip().lower() == known.name:
+                return known
+        found = _COSTS.fullmatch(given.strip())
+        if found:
+            return Costs(float(found["fp"]), float(found["fn"]))
+    raise InputError(
+        f"The objective is {given!r}; give 'accuracy', 'balanced accuracy', or the costs of a false positive and a "
+        "false negative, as in 'costs 1:5'."
+    )

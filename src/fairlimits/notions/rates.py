@@ -1,20 +1,15 @@
-"""Group notions of fairness as plain data: an event and a condition, in one registry."""
+"""Rates of groups, and how they depend on the scores of a rule: `Rate`, `AffineRates` and `RateTable`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InputError
-from fairlimits.law.cells.distributions import CellDistribution
-
-INDIVIDUAL = "IF"
-"""Name of local individual fairness, which is no group notion: it compares cells, not groups."""
 
 ESTIMABLE_ROWS = 30
 """Rows that must stand behind a rate before it is shown as a figure."""
@@ -41,65 +36,47 @@ class Rate:
     given: tuple[int, ...] = (0, 1)
 
 
-@dataclass(frozen=True)
-class Notion:
-    """A group notion: its gap is the largest, over its rates, of highest minus lowest group rate.
-
-    Parameters
-    ----------
-    name : str
-        Short name, as in tolerances.
-    title : str
-        Name in words.
-    rates : tuple of Rate
-        The rates that must agree between groups.
-    """
-
-    name: str
-    title: str
-    rates: tuple[Rate, ...]
-
-
 _DECIDED_1 = ((0.0, 1.0), (0.0, 1.0))
 _CORRECT = ((1.0, 0.0), (0.0, 1.0))
 
 SELECTION_RATE = Rate("selection rate", _DECIDED_1)
-ACCURACY = Rate("accuracy", _CORRECT)
+ACCURACY_RATE = Rate("accuracy", _CORRECT)
 TRUE_POSITIVE_RATE = Rate("true positive rate", _DECIDED_1, given=(1,))
 FALSE_POSITIVE_RATE = Rate("false positive rate", _DECIDED_1, given=(0,))
 
-NOTIONS: Mapping[str, Notion] = MappingProxyType(
+
+RATES: Mapping[str, Rate] = MappingProxyType(
     {
-        notion.name: notion
-        for notion in (
-            Notion("DP", "demographic parity", (SELECTION_RATE,)),
-            Notion("EA", "equal accuracy", (ACCURACY,)),
-            Notion("EOp", "equal opportunity", (TRUE_POSITIVE_RATE,)),
-            Notion("PE", "predictive equality", (FALSE_POSITIVE_RATE,)),
-            Notion("EOd", "equalized odds", (TRUE_POSITIVE_RATE, FALSE_POSITIVE_RATE)),
+        rate.name: rate
+        for rate in (
+            SELECTION_RATE,
+            ACCURACY_RATE,
+            Rate("error rate", ((0.0, 1.0), (1.0, 0.0))),
+            TRUE_POSITIVE_RATE,
+            Rate("false negative rate", ((1.0, 0.0), (1.0, 0.0)), given=(1,)),
+            FALSE_POSITIVE_RATE,
+            Rate("true negative rate", ((1.0, 0.0), (1.0, 0.0)), given=(0,)),
         )
     }
 )
-"""Every group notion by its short name."""
+"""Rates that can be required, by their common names."""
 
-ALL_NOTIONS: tuple[str, ...] = (*NOTIONS, INDIVIDUAL)
-"""Short names of all notions, individual fairness last."""
-
-
-def title(name: str) -> str:
-    """Name of a notion in words."""
-    return "individual fairness" if name == INDIVIDUAL else NOTIONS[name].title
+_SHORT = {"TPR": "true positive rate", "FNR": "false negative rate", "FPR": "false positive rate"} | {
+    "TNR": "true negative rate",
+    "recall": "true positive rate",
+}
 
 
-def check_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names if all are known notions, each once; say which are known if not."""
-    checked = tuple(names)
-    for name in checked:
-        if name not in ALL_NOTIONS:
-            raise InputError(f"{name!r} is no fairness notion; the known ones are {', '.join(ALL_NOTIONS)}.")
-    if len(set(checked)) < len(checked):
-        raise InputError(f"A notion is named twice in {', '.join(checked)}; name each once.")
-    return checked
+def rate_name(name: str) -> str:
+    """Full name of a rate that can be required."""
+    if isinstance(name, str):
+        plain = " ".join(name.split())
+        for known in (plain, plain.lower(), _SHORT.get(plain.upper(), ""), _SHORT.get(plain.lower(), "")):
+            if known in RATES:
+                return known
+        if plain.lower() in ("precision", "positive predictive value", "ppv"):
+            raise InputError("Precision is not linear in the scores; `predictive_parity` solves for it.")
+    raise InputError(f"{name!r} is no rate; the known ones are {', '.join(RATES)}.")
 
 
 @dataclass(frozen=True)
@@ -130,29 +107,72 @@ class AffineRates:
 
     def gap(self, scores: Floats) -> Floats:
         """Highest minus lowest rate; NaN where fewer than two groups have a rate."""
-        rates = self.values(scores)[..., self.defined]
-        if rates.shape[-1] < 2:
-            return np.full(rates.shape[:-1], np.nan)
-        return np.asarray(rates.max(axis=-1) - rates.min(axis=-1))
+        return spread(self.values(scores))
 
 
-# A distribution never changes, and its rates are asked for by every solve, plan and gap.
-_KNOWN: WeakKeyDictionary[CellDistribution, dict[Rate, AffineRates]] = WeakKeyDictionary()
+def spread(rates: Floats) -> Floats:
+    """Highest minus lowest of the groups' rates (..., G) that are known; NaN where fewer than two are."""
+    known = ~np.isnan(rates)
+    highest = np.where(known, rates, -np.inf).max(axis=-1, initial=-np.inf)
+    lowest = np.where(known, rates, np.inf).min(axis=-1, initial=np.inf)
+    return np.where(known.sum(axis=-1) >= 2, highest - lowest, np.nan)
 
 
-def affine_rates(dist: CellDistribution, rate: Rate) -> AffineRates:
-    """Express a rate's value in each group as an affine function of the scores."""
-    known = _KNOWN.setdefault(dist, {})
-    if rate not in known:
-        known[rate] = _affine_rates(dist, rate)
-    return known[rate]
+class RateTable:
+    """Every rate of a law on cells as an affine function of the scores, computed once.
+
+    Parameters
+    ----------
+    mass : ndarray of shape (N, G, 2)
+        ``P(cell, group, label)``.
+    groups : tuple of str
+        Names of the groups.
+    counts : ndarray of int of shape (N, G, 2), optional
+        Rows behind each probability.
+    """
+
+    def __init__(self, mass: Floats, groups: tuple[str, ...], counts: Ints | None = None) -> None:
+        self.mass, self.groups, self._counts = mass, groups, counts
+        self._known: dict[Rate, AffineRates] = {}
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, G."""
+        return len(self.groups)
+
+    def of(self, rate: Rate) -> AffineRates:
+        """A rate's value in each group as an affine function of the scores."""
+        if rate not in self._known:
+            self._known[rate] = _affine_rates(self.mass, rate)
+        return self._known[rate]
+
+    def shares(self, rate: Rate) -> Floats:
+        """Share of each group among the people whom a rate looks at."""
+        mass = self.mass[:, :, list(rate.given)].sum(axis=(0, 2))
+        total = mass.sum()
+        return np.asarray(mass / total if total > 0 else mass)
+
+    def estimable(self, rates: tuple[Rate, ...]) -> bool:
+        """Whether enough rows stand behind every one of some rates for their gap to be shown as a figure.
+
+        A law without counts is taken at its word.
+        """
+        for rate in rates:
+            defined = self.of(rate).defined
+            if self._counts is None:
+                if defined.sum() < 2:
+                    return False
+            # A generator can put mass where there are no rows.
+            elif not enough(self._counts[:, :, list(rate.given)].sum(axis=(0, 2))[defined]):
+                return False
+        return True
 
 
-def _affine_rates(dist: CellDistribution, rate: Rate) -> AffineRates:
+def _affine_rates(mass: Floats, rate: Rate) -> AffineRates:
     event = np.asarray(rate.event)
     chosen = np.zeros(2)
     chosen[list(rate.given)] = 1
-    mass = dist.mass * chosen
+    mass = mass * chosen
     total = mass.sum(axis=(0, 2))
     defined = total > 0
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -166,57 +186,6 @@ def _affine_rates(dist: CellDistribution, rate: Rate) -> AffineRates:
     return AffineRates(coefficient, constant, defined, size)
 
 
-def group_gaps(dist: CellDistribution, scores: Floats) -> dict[str, Floats]:
-    """Gap of every group notion for scores of shape (..., N, G).
-
-    Returns
-    -------
-    dict of str to ndarray of shape (...)
-        EOd is the larger of its two; a notion is NaN if none of its rates can be compared.
-    """
-    rates = {rate: affine_rates(dist, rate).gap(scores) for notion in NOTIONS.values() for rate in notion.rates}
-    gaps = {}
-    for notion in NOTIONS.values():
-        gap = rates[notion.rates[0]]
-        for rate in notion.rates[1:]:
-            gap = np.fmax(gap, rates[rate])
-        gaps[notion.name] = gap
-    return gaps
-
-
-def enough_rows(name: str, counts: Ints) -> bool:
-    """Whether enough rows stand behind every rate of a group notion for its gap to be shown as a figure.
-
-    A rate needs `ESTIMABLE_ROWS` rows in each group that has any, in at least two groups.
-
-    Parameters
-    ----------
-    name : str
-        The notion.
-    counts : ndarray of int of shape (G, 2)
-        Rows of each group and label.
-    """
-    rows = [counts[:, list(rate.given)].sum(axis=1) for rate in NOTIONS[name].rates]
-    return all(_enough(own[own > 0]) for own in rows)
-
-
-def estimable(dist: CellDistribution, name: str) -> bool:
-    """Whether enough rows stand behind every rate of a notion for its gap to be shown as a figure.
-
-    A distribution without counts is taken at its word. Individual fairness compares cells and is always shown.
-    """
-    if name == INDIVIDUAL:
-        return True
-    for rate in NOTIONS[name].rates:
-        defined = affine_rates(dist, rate).defined
-        if dist.counts is None:
-            if defined.sum() < 2:
-                return False
-        # A generator can put mass where there are no rows.
-        elif not _enough(dist.counts[:, :, list(rate.given)].sum(axis=(0, 2))[defined]):
-            return False
-    return True
-
-
-def _enough(rows: Ints) -> bool:
+def enough(rows: Ints) -> bool:
+    """Whether there are rows enough of each group, and of two groups or more."""
     return len(rows) >= 2 and bool((rows >= ESTIMABLE_ROWS).all())

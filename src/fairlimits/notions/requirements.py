@@ -11,9 +11,8 @@ import numpy as np
 
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InputError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.notions.rates import ESTIMABLE_ROWS, Rate, affine_rates
-from fairlimits.notions.rows import RATES, Requirement, Rows, group_shares, rate_name
+from fairlimits.notions.rates import ESTIMABLE_ROWS, RATES, Rate, RateTable, rate_name
+from fairlimits.notions.rows import Requirement, Rows
 
 EACH_GROUP = "each group"
 
@@ -76,19 +75,19 @@ class Limit(Requirement):
             return int(rows[list(groups).index(self.group)]) >= ESTIMABLE_ROWS
         return bool(rows.any() and (rows[rows > 0] >= ESTIMABLE_ROWS).all())
 
-    def rows(self, dist: CellDistribution) -> Rows:
+    def rows(self, table: RateTable) -> Rows:
         """Write the requirement as rows of a linear program."""
-        rates = affine_rates(dist, self.needed)
+        rates = table.of(self.needed)
         if not rates.defined.any():
             raise InputError(f"{self}: there is nobody whom that rate looks at; leave it out.")
         if self.group is None:
-            weight = group_shares(dist, self.needed)[None]
+            weight = table.shares(self.needed)[None]
         elif self.group == EACH_GROUP:
-            weight = np.eye(dist.n_groups)[rates.defined]
+            weight = np.eye(table.n_groups)[rates.defined]
         else:
-            self.check(dist.groups)
-            weight = np.eye(dist.n_groups)[[dist.groups.index(self.group)]]
-            if not rates.defined[dist.groups.index(self.group)]:
+            self.check(table.groups)
+            weight = np.eye(table.n_groups)[[table.groups.index(self.group)]]
+            if not rates.defined[table.groups.index(self.group)]:
                 raise InputError(f"{self}: the group has nobody whom that rate looks at; leave it out.")
         low = 0.0 if self.at_least is None else self.at_least
         high = 1.0 if self.at_most is None else self.at_most
@@ -144,10 +143,10 @@ class Ratio(Requirement):
         """Return the requirement with its bound moved outwards."""
         return replace(self, at_least=max(self.at_least - by, 0.0))
 
-    def rows(self, dist: CellDistribution) -> Rows:
+    def rows(self, table: RateTable) -> Rows:
         """Write the requirement as rows: with z the highest rate or more, ``r_g <= z`` and ``r_g >= ratio z``."""
-        rates = affine_rates(dist, self.needed)
-        one = np.eye(dist.n_groups)[rates.defined]
+        rates = table.of(self.needed)
+        one = np.eye(table.n_groups)[rates.defined]
         below, above = np.repeat([True, False], len(one)), np.repeat([False, True], len(one))
         return Rows.of_rates(
             rates,
@@ -209,16 +208,16 @@ class Difference(Requirement):
         """Return the requirement with its bound moved outwards."""
         return replace(self, at_most=min(self.at_most + by, 1.0))
 
-    def rows(self, dist: CellDistribution) -> Rows:
+    def rows(self, table: RateTable) -> Rows:
         """Write the requirement as rows of a linear program."""
-        rates = affine_rates(dist, self.needed)
+        rates = table.of(self.needed)
         if self.against == "each other":
             # With z the lowest rate or less, no rate is farther above it than allowed.
-            weight = np.eye(dist.n_groups)[rates.defined]
+            weight = np.eye(table.n_groups)[rates.defined]
             return Rows.of_rates(rates, weight, -1.0, 0.0, self.at_most)
         # A rate differs from the average by a share of what it differs from the rest: that of the rest. Written with
         # the rest, rows of large groups are not what rounding leaves of one less their share.
-        weight, others = self._contrasts(group_shares(dist, self.needed), rates.defined)
+        weight, others = self._contrasts(table.shares(self.needed), rates.defined)
         bound = np.minimum(self.at_most / others, 1.0) if self.against == "the average" else self.at_most
         return Rows.of_rates(rates, weight, 0.0, -bound, bound)
 

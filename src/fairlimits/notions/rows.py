@@ -1,49 +1,15 @@
-"""Rates by their common names, and what a requirement is: rows of a linear program."""
+"""What a requirement is: rows of a linear program, and a value that can be read off decided people."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.errors import InputError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.notions.rates import (
-    ACCURACY,
-    ESTIMABLE_ROWS,
-    FALSE_POSITIVE_RATE,
-    ROUNDING,
-    SELECTION_RATE,
-    TRUE_POSITIVE_RATE,
-    AffineRates,
-    Rate,
-    affine_rates,
-)
-
-RATES: Mapping[str, Rate] = MappingProxyType(
-    {
-        rate.name: rate
-        for rate in (
-            SELECTION_RATE,
-            ACCURACY,
-            Rate("error rate", ((0.0, 1.0), (1.0, 0.0))),
-            TRUE_POSITIVE_RATE,
-            Rate("false negative rate", ((1.0, 0.0), (1.0, 0.0)), given=(1,)),
-            FALSE_POSITIVE_RATE,
-            Rate("true negative rate", ((1.0, 0.0), (1.0, 0.0)), given=(0,)),
-        )
-    }
-)
-"""Rates that can be required, by their common names."""
-
-_SHORT = {"TPR": "true positive rate", "FNR": "false negative rate", "FPR": "false positive rate"} | {
-    "TNR": "true negative rate",
-    "recall": "true positive rate",
-}
+from fairlimits.notions.rates import ESTIMABLE_ROWS, ROUNDING, AffineRates, Rate, RateTable
 
 
 @dataclass(frozen=True)
@@ -95,7 +61,7 @@ class Requirement(ABC):
     """Something that a rule must keep, linear in its scores."""
 
     @abstractmethod
-    def rows(self, dist: CellDistribution) -> Rows:
+    def rows(self, table: RateTable) -> Rows:
         """Write the requirement as rows of a linear program."""
 
     @abstractmethod
@@ -134,26 +100,7 @@ class Requirement(ABC):
         there = rows[rows > 0]
         return len(there) > 1 and bool((there >= ESTIMABLE_ROWS).all())
 
-    def value(self, dist: CellDistribution, scores: Floats) -> float:
+    def value(self, table: RateTable, scores: Floats) -> float:
         """Value of what is required, for scores of shape (N, G)."""
-        rates = affine_rates(dist, self.needed)
-        return self.attained(rates.values(scores), group_shares(dist, self.needed), dist.groups)
-
-
-def rate_name(name: str) -> str:
-    """Full name of a rate that can be required."""
-    if isinstance(name, str):
-        plain = " ".join(name.split())
-        for known in (plain, plain.lower(), _SHORT.get(plain.upper(), ""), _SHORT.get(plain.lower(), "")):
-            if known in RATES:
-                return known
-        if plain.lower() in ("precision", "positive predictive value", "ppv"):
-            raise InputError("Precision is not linear in the scores; `predictive_parity` solves for it.")
-    raise InputError(f"{name!r} is no rate; the known ones are {', '.join(RATES)}.")
-
-
-def group_shares(dist: CellDistribution, rate: Rate) -> Floats:
-    """Share of each group among the people whom a rate looks at."""
-    mass = dist.mass[:, :, list(rate.given)].sum(axis=(0, 2))
-    total = mass.sum()
-    return np.asarray(mass / total if total > 0 else mass)
+        rates = table.of(self.needed)
+        return self.attained(rates.values(scores), table.shares(self.needed), table.groups)

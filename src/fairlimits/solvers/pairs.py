@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.limits.variables import Comparison
+from fairlimits.solvers.constraints import PairConstraints
 from fairlimits.solvers.interior.program import InteriorProgram
 from fairlimits.solvers.lp import UNFINISHED, Draft, Optimum, Program
 
@@ -30,11 +30,11 @@ class LazyPairs:
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : PairConstraints
         All pairs that are compared; their scores are the first variables of the program.
     """
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: PairConstraints) -> None:
         self._comparison = comparison
         self._inside: Ints = np.zeros(0, dtype=np.int64)
         # A pair is taken out at most once, so that the rounds come to an end.
@@ -132,7 +132,7 @@ class LazyPairs:
             self._inside = np.delete(self._inside, slack)
 
 
-def difference_rows(comparison: Comparison, pairs: Ints, columns: int) -> sp.csr_array:
+def difference_rows(comparison: PairConstraints, pairs: Ints, columns: int) -> sp.csr_array:
     """Difference of the two scores of each pair, as rows of a program of so many columns."""
     rows = comparison.rows[pairs]
     rows.resize((len(pairs), columns))

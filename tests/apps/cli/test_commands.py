@@ -323,7 +323,7 @@ def test_rows_needed_are_told_for_each_tolerance() -> None:
     ("words", "named"),
     [
         (["-t", "DP"], "write a notion and a number"),
-        (["-t", "XX=0.1"], "no fairness notion"),
+        (["-t", "XX=0.1"], "not a fairness notion"),
         (["-t", "DP=0.1", "-t", "DP=0.2"], "given twice"),
         (["-t", "DP=-1"], "at least 0"),
         (["--prediction", "height"], "height"),

@@ -22,7 +22,7 @@ from fairlimits.apps.report import Summary, render, summarise
 from fairlimits.errors import InputError
 
 HOSTILE = "<script>alert(1)</script>"
-DOCS = Path(__file__).parents[2] / "docs" / "report.md"
+DOCS = Path(__file__).parents[3] / "docs" / "report.md"
 NOTIONS = ("DP", "EA", "EOp", "PE", "EOd")
 
 

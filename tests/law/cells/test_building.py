@@ -14,7 +14,7 @@ from fairlimits.errors import DataError, InputError
 from fairlimits.law.cells.building import SamplingWarning, discretize, sampling_note
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.generators import CartGenerator
-from fairlimits.notions.rates import estimable
+from fairlimits.notions.registry import estimable
 
 NEEDED = fl.samples_needed(6)
 
@@ -66,7 +66,7 @@ def test_small_groups_stay_not_estimable_however_many_rows_are_generated() -> No
     with pytest.warns(SamplingWarning):
         dist = discretize(data, 6, generator="bootstrap", n_samples=NEEDED)
     assert dist.mass[:, 2].sum() * NEEDED > 30
-    assert not estimable(dist, "DP")
+    assert not estimable(dist.rates, "DP")
 
 
 def test_seed_decides(data: fl.Dataset) -> None:

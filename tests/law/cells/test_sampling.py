@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from fairlimits.errors import InputError
 from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.sampling import cells_supported, rows_to_certify, samples_needed, share_errors
+from fairlimits.law.cells.sampling import cells_supported, samples_needed, share_errors
+from fairlimits.notions.intervals import rows_to_certify
 
 
 def test_the_four_numbers_of_the_paper() -> None:

@@ -8,20 +8,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import matplotlib.pyplot as plt
 import typer
 
-from fairlimits._util.plotting import figure_style
+from fairlimits._util.plotting import close, figure_style
 from fairlimits._util.storage import write_whole
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.errors import InputError
-from fairlimits.evaluation.audits import Audit, AuditedModel
-from fairlimits.evaluation.audits import audit as find
-from fairlimits.evaluation.audits.sentences import points_cell
-from fairlimits.evaluation.challenges import BeatenWarning
-from fairlimits.notions.rates import NOTIONS, title
-from fairlimits.notions.tallies import Estimate
+from fairlimits.evaluation import Audit, AuditedModel, BeatenWarning, points_cell
+from fairlimits.evaluation import audit as find
+from fairlimits.notions import NOTIONS, Estimate, title
 
 _PICTURES = (".png", ".pdf", ".svg")
 _FIGURES = "held out: on rows that took no part in making the rules, with intervals; losses are shares of all decisions"
@@ -152,7 +148,7 @@ def _draw(found: Audit, plot: Path) -> None:
         with write_whole(plot) as temporary:
             # No date, so that the same audit gives the same file.
             figure.savefig(temporary, metadata={"Date": None} if plot.suffix.lower() == ".svg" else None)
-        plt.close(figure)
+        close(figure)
     say(f"Drawn in {plot}.")
 
 

@@ -10,8 +10,7 @@ import typer
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
 from fairlimits.errors import InputError
-from fairlimits.law.cells.building import DEFAULT_SAMPLES, discretize
-from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law import DEFAULT_SAMPLES, CellDistribution, discretize
 
 
 def cells(

@@ -14,13 +14,12 @@ from fairlimits._util.storage import write_whole
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv
 from fairlimits.data import Dataset, benchmark_names, load_dataset, read_table
-from fairlimits.decorrelation import Certificate, Plan
+from fairlimits.decorrelation import Certificate, Plan, check_seed, check_weight
 from fairlimits.decorrelation import decorrelate as find_map
-from fairlimits.decorrelation.applying import check_seed
-from fairlimits.decorrelation.solving import check_weight
 from fairlimits.errors import InputError
-from fairlimits.law.cells.building import DEFAULT_GENERATOR, DEFAULT_SAMPLES
-from fairlimits.limits.rules import check_tolerances, solve
+from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
+from fairlimits.limits import solve
+from fairlimits.notions import check_tolerances
 
 # Of the rows that a plan is made from, the share that is kept to try it on.
 _HELD_OUT = 0.4

@@ -12,7 +12,7 @@ from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import progress_bar, say
 from fairlimits.apps.explorer import Subject, check_port, make_app, require_dash, serve
 from fairlimits.data import Dataset
-from fairlimits.law.cells.building import DEFAULT_GENERATOR, DEFAULT_SAMPLES
+from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 
 
 def explore(

@@ -7,16 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import matplotlib.pyplot as plt
 import typer
 
-from fairlimits._util.plotting import figure_style
+from fairlimits._util.plotting import close, figure_style
 from fairlimits._util.storage import write_whole
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.errors import InputError
-from fairlimits.law.generators import make_generator
-from fairlimits.law.generators.fidelities import Fidelity, FidelityReport, fidelity_report
+from fairlimits.law import Fidelity, FidelityReport, fidelity_report, make_generator
 
 _PICTURES = (".png", ".pdf", ".svg")
 
@@ -149,7 +147,7 @@ def _write(output: Path, report: FidelityReport, made: Mapping[str, Any]) -> Non
             figure.suptitle(title, parse_math=False)
             with write_whole(output) as temporary:
                 figure.savefig(temporary)
-            plt.close(figure)
+            close(figure)
         return
     table = report.to_frame()
     if suffix == ".csv":

@@ -7,26 +7,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow as pa
 import typer
 
-from fairlimits._util.plotting import COLOURS, figure_style
+from fairlimits._util.plotting import COLOURS, close, figure_style, subplots
 from fairlimits._util.storage import write_whole
 from fairlimits._util.types import Floats
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.errors import InputError
-from fairlimits.law.cells.building import DEFAULT_GENERATOR, DEFAULT_SAMPLES
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.limits.frontiers import Frontier
-from fairlimits.limits.frontiers import frontier as trace
-from fairlimits.limits.ratios import RatioFrontier, ratio_frontier
-from fairlimits.limits.rules import solve
-from fairlimits.notions import rate_name, read_requirements
-from fairlimits.notions.objectives import read_objective
-from fairlimits.notions.rates import check_names, estimable
+from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, CellDistribution
+from fairlimits.limits import Frontier, RatioFrontier, ratio_frontier, solve
+from fairlimits.limits import frontier as trace
+from fairlimits.notions import check_names, estimable, rate_name, read_objective, read_requirements
 
 _PICTURES = (".png", ".pdf", ".svg")
 _LINES = 11
@@ -145,7 +139,7 @@ def frontier(
                 )
     held = [*(f"{name} <= {value:g}" for name, value in fixed.items()), *map(str, asked["requirements"])]
     _print(dist, curves, " and ".join(moving) + " <=" if moving else f"{name} ratio >=", held)
-    weak = [name for name in (*moving, *fixed) if not estimable(dist, name)]
+    weak = [name for name in (*moving, *fixed) if not estimable(dist.rates, name)]
     if weak:
         say(f"Not estimable, for fewer than 30 rows stand behind one of its rates: {', '.join(weak)}.")
     if output is not None:
@@ -223,7 +217,7 @@ def _write(
     suffix = output.suffix.lower()
     if suffix in _PICTURES:
         with figure_style():
-            figure, ax = plt.subplots(figsize=(6.2, 4.0))
+            figure, ax = subplots(figsize=(6.2, 4.0))
             for aware, curve in curves.items():
                 name = "group seen" if aware else "group hidden"
                 style = "-" if aware else (0, (5, 2))
@@ -233,7 +227,7 @@ def _write(
             ax.legend()
             with write_whole(output) as temporary:
                 figure.savefig(temporary)
-            plt.close(figure)
+            close(figure)
         return
     tables = [
         curve.to_frame().append_column("group", pa.array(["seen" if aware else "hidden"] * len(curve)))

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from fairlimits.apps.cli.terminal import check_outputs, print_table, say
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.merging import merge as add_up
+from fairlimits.law import CellDistribution
+from fairlimits.law import merge as add_up
 
 
 def merge(

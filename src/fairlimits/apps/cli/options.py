@@ -11,8 +11,7 @@ import typer
 from fairlimits.apps.cli.terminal import progress_bar, say
 from fairlimits.data import Dataset, Stream, benchmark_names, is_pattern, open_dataset, open_stream
 from fairlimits.errors import InputError
-from fairlimits.law.cells.building import SamplingWarning, discretize
-from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law import CellDistribution, SamplingWarning, discretize
 
 # A file that takes more than this on disk may take many times as much in memory.
 _LARGE = 256 * 2**20

@@ -13,8 +13,8 @@ from fairlimits._util.storage import write_text
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_json
 from fairlimits.apps.report import Summary, render, summarise
-from fairlimits.law.cells.building import DEFAULT_GENERATOR, DEFAULT_SAMPLES
-from fairlimits.limits.rules import check_tolerances
+from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
+from fairlimits.notions import check_tolerances
 
 
 def report(

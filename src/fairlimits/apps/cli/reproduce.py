@@ -13,8 +13,7 @@ from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import print_table, progress_bar, say
 from fairlimits.apps.paper import Reproduction, Settings
 from fairlimits.apps.paper import reproduce as run_paper
-from fairlimits.data import benchmark_names
-from fairlimits.data.benchmarks import benchmark_file
+from fairlimits.data import benchmark_file, benchmark_names
 from fairlimits.errors import FileError
 
 _NAMES = {"partition": "features", "generator": "cart", "cells": 256, "seed": 0}

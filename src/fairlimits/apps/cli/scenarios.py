@@ -13,14 +13,10 @@ import typer
 from fairlimits._util.types import Ints
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
-from fairlimits.evaluation.challenges import BeatenWarning
-from fairlimits.evaluation.scenarios import Scenarios
-from fairlimits.evaluation.scenarios import scenarios as compare
-from fairlimits.law.cells.sampling import rows_to_certify
-from fairlimits.limits.outcome_rules import MarginWarning
-from fairlimits.limits.rules import check_tolerances
-from fairlimits.notions.rates import NOTIONS
-from fairlimits.notions.tallies import Estimate
+from fairlimits.evaluation import BeatenWarning, Scenarios
+from fairlimits.evaluation import scenarios as compare
+from fairlimits.limits import MarginWarning
+from fairlimits.notions import NOTIONS, Estimate, check_tolerances, rows_to_certify
 
 _FIGURES = "plug-in: as the estimate has it; held out: on rows that took no part in making the rules, with intervals"
 
@@ -88,7 +84,7 @@ def scenarios(
     _print(found, tolerances)
     for note in dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, MarginWarning)):
         say(f"Note: {note}")
-    if needed := _rows_needed(found, dataset.counts(), tolerances):
+    if needed := _rows_needed(found, dataset.counts, tolerances):
         say(needed)
     if output is not None:
         if output.suffix.lower() == ".csv":

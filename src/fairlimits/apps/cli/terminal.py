@@ -17,9 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fairlimits._util.storage import write_text, write_whole
-from fairlimits.data import benchmark_names
-from fairlimits.data.benchmarks import benchmark_file
-from fairlimits.data.parts import find_files
+from fairlimits.data import benchmark_file, benchmark_names, find_files
 from fairlimits.errors import FileError
 
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from fairlimits.decorrelation import decorrelate
 from fairlimits.errors import InputError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.limits.frontiers import frontier
-from fairlimits.limits.rules import Rule, check_tolerances, solve
-from fairlimits.notions.rates import INDIVIDUAL, estimable
+from fairlimits.law import CellDistribution
+from fairlimits.limits import Rule, frontier, solve
+from fairlimits.notions import INDIVIDUAL, check_tolerances, estimable
 
 # Independent features leave no gap in demographic parity: correlation <= kappa is attainable where DP <= kappa / 2 is.
 PARITY = "DP"
@@ -114,7 +113,7 @@ def answer(dist: CellDistribution, choices: Choices) -> Answer:
     """Solve for what was chosen, with the group seen and hidden."""
     rule = best_rule(dist, choices)
     other = solve(dist, choices.effective, aware=not choices.aware)
-    gaps = shown_gaps(rule.gaps, {name for name in rule.gaps if not estimable(dist, name)})
+    gaps = shown_gaps(rule.gaps, {name for name in rule.gaps if not estimable(dist.rates, name)})
     # A notion that is not switched on, but was moved last, is shown at the gap that the rule happens to have.
     return {
         "tolerances": dict(choices.tolerances),

@@ -11,7 +11,7 @@ from fairlimits.apps.explorer.answer import PARITY, Answer, Decorrelated
 from fairlimits.apps.explorer.sentences import NOT_ESTIMABLE, Point, figure, sees
 from fairlimits.apps.explorer.subject import Subject
 from fairlimits.apps.explorer.upload import MOST_BYTES, TOO_LARGE
-from fairlimits.notions.rates import INDIVIDUAL, title
+from fairlimits.notions import INDIVIDUAL, title
 
 TITLE = "fairlimits explorer"
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from fairlimits._util.plotting import COLOURS, GRID, INK, MUTED, figure_style
 from fairlimits.apps.explorer.answer import Answer, Curve
 from fairlimits.apps.explorer.sentences import Point, sees
-from fairlimits.notions.rates import title
+from fairlimits.notions import title
 
 _FONT = 'system-ui, "Segoe UI", Roboto, sans-serif'
 _POINT_COLOURS = {"pin": INK, "model": COLOURS["EOd"]}

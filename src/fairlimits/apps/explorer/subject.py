@@ -14,10 +14,9 @@ from fairlimits.apps.explorer.answer import Answer, Choices, Curve
 from fairlimits.apps.explorer.upload import Placed, place, read_predictions
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import can_compare
-from fairlimits.limits.rules import Rule, solve
-from fairlimits.notions.rates import ALL_NOTIONS, INDIVIDUAL, estimable
+from fairlimits.law import CellDistribution, can_compare
+from fairlimits.limits import Rule, solve
+from fairlimits.notions import ALL_NOTIONS, INDIVIDUAL, estimable
 
 # Curves that are kept: a slider that is dragged asks for the same one again and again.
 _KEPT = 256
@@ -45,7 +44,7 @@ class Subject:
     def __init__(self, name: str, dist: CellDistribution, data: Dataset | None = None) -> None:
         self.name, self.dist, self.data = name, dist, data
         self.notions = tuple(name for name in ALL_NOTIONS if name != INDIVIDUAL or can_compare(dist))
-        self.estimable = {name: estimable(dist, name) for name in self.notions}
+        self.estimable = {name: estimable(dist.rates, name) for name in self.notions}
         self.lock = threading.Lock()
         free = [solve(dist, {}, aware=aware) for aware in (False, True)]
         self.ends = {name: _end(name, [rule.gaps[name] for rule in free]) for name in self.notions}

@@ -14,9 +14,8 @@ from fairlimits._util.types import Floats
 from fairlimits.apps.explorer.answer import shown_gaps
 from fairlimits.data import Dataset
 from fairlimits.errors import DataError, InputError
-from fairlimits.evaluation.challenges import check_predictions
-from fairlimits.notions.rates import NOTIONS, enough_rows
-from fairlimits.notions.tallies import row_counts, tally
+from fairlimits.evaluation import check_predictions
+from fairlimits.notions import NOTIONS, enough_rows, tally
 
 MOST_BYTES = 20_000_000
 """Size of the largest file that is taken."""
@@ -59,12 +58,10 @@ def read_predictions(contents: str, n_rows: int) -> Floats:
 
 def place(data: Dataset, predictions: Floats) -> Placed:
     """Judge a model's predictions on all rows of the data."""
-    found, counts = tally(data, predictions[None]), row_counts(data)
+    found, counts = tally(data, predictions[None]), data.counts
     gaps = {}
-    for name, notion in NOTIONS.items():
-        rates = [found.rate(rate)[0] for rate in notion.rates]
-        known = enough_rows(name, counts)
-        gaps[name] = max(float(np.nanmax(own) - np.nanmin(own)) for own in rates) if known else np.nan
+    for name in NOTIONS:
+        gaps[name] = float(found.gap(name)[0]) if enough_rows(name, counts) else np.nan
     return {"accuracy": float(found.accuracy()[0]), "gaps": shown_gaps(gaps)}
 
 

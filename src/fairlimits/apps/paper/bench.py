@@ -14,7 +14,7 @@ import fairlimits as fl
 from fairlimits._util.progress import Progress
 from fairlimits.apps.paper.cache import Kept
 from fairlimits.apps.paper.settings import Settings
-from fairlimits.law.generators import make_generator
+from fairlimits.law import make_generator
 
 # Generators whose rows are kept, for they take hours to learn where others take seconds.
 _SLOW = ("ctgan",)

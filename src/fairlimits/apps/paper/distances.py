@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 
 import fairlimits as fl
 from fairlimits._util.types import Floats
-from fairlimits.law.cells.neighbours import cell_distances
+from fairlimits.law import cell_distances
 
 
 def with_distances(dist: fl.CellDistribution, distances: Floats) -> fl.CellDistribution:

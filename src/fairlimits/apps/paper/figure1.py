@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from fairlimits._util.plotting import COLOURS, INK, MUTED, figure_style
+from fairlimits._util.plotting import COLOURS, INK, MUTED, figure_style, subplots
 from fairlimits.apps.paper.section import Found, Section
 from fairlimits.apps.paper.settings import Settings
 
@@ -42,7 +41,7 @@ def section(found: Found, settings: Settings) -> Section:
 def draw() -> Figure:
     """Draw the steps in a row, and the four situations as a square below."""
     with figure_style():
-        figure, ax = plt.subplots(figsize=(10, 4.6))
+        figure, ax = subplots(figsize=(10, 4.6))
         ax.set_axis_off()
         ax.grid(visible=False)
         ax.set_xlim(0, 10)

@@ -7,12 +7,11 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
 import fairlimits as fl
-from fairlimits._util.plotting import MUTED, figure_style
+from fairlimits._util.plotting import MUTED, figure_style, subplots
 from fairlimits._util.types import Floats
 from fairlimits.apps.paper import printed
 from fairlimits.apps.paper.bench import Bench
@@ -135,7 +134,7 @@ def section(found: Found, settings: Settings) -> Section:
 def draw(own: Mapping[str, Mapping[str, Any]]) -> Figure:
     """Draw a column for each data set, a row for each rule."""
     with figure_style():
-        figure, axes = plt.subplots(
+        figure, axes = subplots(
             2, len(own), figsize=(3.7 * len(own) + 0.8, 7.2), squeeze=False, subplot_kw={"projection": "3d"}
         )
         for column, (name, result) in enumerate(own.items()):

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import fairlimits as fl
-from fairlimits._util.plotting import COLOURS, MUTED, figure_style
+from fairlimits._util.plotting import COLOURS, MUTED, figure_style, subplots
 from fairlimits.apps.paper import printed
 from fairlimits.apps.paper.bench import Bench
 from fairlimits.apps.paper.section import Claim, Found, Section
@@ -92,7 +91,7 @@ def _facts(scenario: str, own: Mapping[str, Any]) -> str:
 def draw(own: Mapping[str, Any]) -> Figure:
     """Draw both groups' laws over each other, before and after, unaware and aware."""
     with figure_style():
-        figure, axes = plt.subplots(2, 2, figsize=(10.5, 5.6), sharex="row", squeeze=False)
+        figure, axes = subplots(2, 2, figsize=(10.5, 5.6), sharex="row", squeeze=False)
         for row, scenario in enumerate(("unaware", "aware")):
             for column, when in enumerate(("before", "after")):
                 laws = np.array(own[scenario][when])

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
-from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, figure_style
+from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, figure_style, subplots
 from fairlimits.apps.paper import frontier_claims, printed
 from fairlimits.apps.paper.frontiers import GROUP_NOTIONS, PANELS, Curves, Panel
 from fairlimits.apps.paper.section import Found, Section
@@ -63,7 +62,7 @@ def draw(panels: tuple[Panel, ...], own: Mapping[str, Curves]) -> Figure:
     """Draw a row for each data set and a column for each panel; aware panels of a row share a scale, so do unaware."""
     rows = len(own)
     with figure_style():
-        figure, axes = plt.subplots(
+        figure, axes = subplots(
             rows,
             len(panels),
             figsize=(11.5, 0.9 + 2.75 * rows),

@@ -10,13 +10,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 from matplotlib.figure import Figure
 
 import fairlimits as fl
-from fairlimits._util.plotting import figure_style
+from fairlimits._util.plotting import close, figure_style
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.storage import write_text, write_whole
 from fairlimits.apps.paper import (
@@ -303,7 +302,7 @@ def _drawn(target: str, draw: Callable[[], Figure], kept: Kept, *, again: bool) 
             figure.savefig(stream, format=suffix, **options)
             known[suffix] = stream.getvalue()
             kept.write_picture(target, suffix, known[suffix])
-    plt.close(figure)
+    close(figure)
     return known
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, figure_style
+from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, close, figure_style, subplots
 from fairlimits.apps.report.on_cells import OnCells
 from fairlimits.apps.report.plain import Decorrelated, HeldOutCurve, Individual, Tensions
 from fairlimits.apps.report.summary import Summary
-from fairlimits.notions.rates import title
+from fairlimits.notions import title
 
 # Groups drawn in one picture; of more, the largest.
 _MOST_GROUPS = 4
@@ -26,7 +25,7 @@ def frontier_figure(summary: Summary) -> Figure:
     notions = list(dict.fromkeys(curve.notions[0] for curve in curves))
     low, high = _range(curves, summary.on_cells)
     with figure_style():
-        figure, axes = plt.subplots(2, len(notions), figsize=(11.5, 5.4), sharex=True, sharey=True)
+        figure, axes = subplots(2, len(notions), figsize=(11.5, 5.4), sharex=True, sharey=True)
         for row, aware in enumerate((False, True)):
             for ax, notion in zip(axes[row], notions, strict=True):
                 curve = next(own for own in curves if own.notions[0] == notion and own.aware == aware)
@@ -54,7 +53,7 @@ def pair_figure(summary: Summary) -> Figure:
     names = list(dict.fromkeys(tuple(curve.notions) for curve in pairs))
     low, high = _range(summary.held_out.curves, None)
     with figure_style():
-        figure, axes = plt.subplots(1, len(names), figsize=(11.5, 3.1), sharey=True)
+        figure, axes = subplots(1, len(names), figsize=(11.5, 3.1), sharey=True)
         for ax, both in zip(np.atleast_1d(axes), names, strict=True):
             for aware in (False, True):
                 own = next(c for c in pairs if tuple(c.notions) == both and c.aware == aware)
@@ -90,7 +89,7 @@ def tension_figure(found: Tensions) -> Figure:
     loss, tension = 100 * np.array(found.pair_loss), 100 * np.array(found.tension)
     size = len(found.notions)
     with figure_style():
-        figure, ax = plt.subplots(figsize=(6.4, 5.0))
+        figure, ax = subplots(figsize=(6.4, 5.0))
         below = np.ma.masked_array(tension, mask=np.triu(np.ones((size, size), dtype=bool)))
         edges = np.arange(size + 1) - 0.5
         most = max(float(tension.max()), 0.1)
@@ -120,7 +119,7 @@ def tension_figure(found: Tensions) -> Figure:
 def individual_figure(found: Individual) -> Figure:
     """Draw accuracy against the tolerance of individual fairness."""
     with figure_style():
-        figure, ax = plt.subplots(figsize=(6.4, 3.2))
+        figure, ax = subplots(figsize=(6.4, 3.2))
         for aware, values in ((False, found.accuracy_hidden), (True, found.accuracy_seen)):
             name = "group seen" if aware else "group hidden"
             style = STYLES[0] if aware else STYLES[1]
@@ -139,7 +138,7 @@ def law_figure(found: Decorrelated) -> Figure:
     shown = list(range(min(len(found.groups), _MOST_GROUPS)))
     palette = [COLOURS[name] for name in ("DP", "EA", "EOd", "PE")]
     with figure_style():
-        figure, axes = plt.subplots(1, 2, figsize=(11.5, 3.1), sharey=True)
+        figure, axes = subplots(1, 2, figsize=(11.5, 3.1), sharey=True)
         for ax, laws, name in zip(axes, (found.law_before, found.law_after), ("before", "after"), strict=True):
             for g in shown:
                 place = np.arange(len(laws[g])) + 0.5
@@ -166,7 +165,7 @@ def shift_figure(cells: OnCells) -> Figure:
     palette = [COLOURS[name] for name in ("DP", "EA", "EOd", "PE")]
     height = 0.8 / len(groups)
     with figure_style():
-        figure, ax = plt.subplots(figsize=(8.6, 0.9 + 0.55 * len(notions) * max(len(groups), 2) / 2))
+        figure, ax = subplots(figsize=(8.6, 0.9 + 0.55 * len(notions) * max(len(groups), 2) / 2))
         for k, group in enumerate(groups):
             own = [next(s for s in cells.shifts if (s.notion, s.group) == (name, group)) for name in notions]
             place = np.arange(len(notions))[::-1] + 0.4 - height * (k + 0.5)
@@ -191,6 +190,6 @@ def to_svg(figure: Figure) -> str:
     with figure_style():
         # No date, so that the same report gives the same file.
         figure.savefig(stream, format="svg", metadata={"Date": None})
-    plt.close(figure)
+    close(figure)
     text = stream.getvalue()
     return text[text.index("<svg") :]

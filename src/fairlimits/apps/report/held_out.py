@@ -22,14 +22,10 @@ from fairlimits.apps.report.plain import (
 )
 from fairlimits.data import Dataset
 from fairlimits.decorrelation import decorrelate
-from fairlimits.evaluation.evaluations import Evaluation, evaluate_scores
-from fairlimits.evaluation.scenarios import Scenarios, compare
-from fairlimits.law.cells.building import discretize
-from fairlimits.law.outcome import Outcome, estimate_outcome
-from fairlimits.limits.outcome_rules import MarginWarning, PointwiseRule, pointwise_frontier, solve_pointwise
-from fairlimits.limits.rules import solve
-from fairlimits.notions.rates import NOTIONS, title
-from fairlimits.notions.tallies import RESAMPLES, percentile_estimate, resampled, tally
+from fairlimits.evaluation import Evaluation, Scenarios, compare, evaluate_scores
+from fairlimits.law import Outcome, discretize, estimate_outcome
+from fairlimits.limits import MarginWarning, PointwiseRule, pointwise_frontier, solve, solve_pointwise
+from fairlimits.notions import NOTIONS, RESAMPLES, percentile_estimate, resampled, tally, title
 
 TOLERANCES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
 """Tolerances of the held-out frontiers."""

@@ -9,7 +9,7 @@ from fairlimits.apps.report import sections
 from fairlimits.apps.report.page import hundredfold, percent, points
 from fairlimits.apps.report.plain import Figure, Tensions
 from fairlimits.apps.report.summary import Summary
-from fairlimits.notions.rates import title
+from fairlimits.notions import title
 
 # A notion that is part of another cannot clash with it.
 _NESTED = ({"EOp", "EOd"}, {"PE", "EOd"})

@@ -9,13 +9,9 @@ import numpy as np
 from fairlimits._util.progress import Progress
 from fairlimits.apps.report.plain import ChangedCell, Curve, Individual, Price, Shift, Tensions, finite
 from fairlimits.data import value_text
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.neighbours import Neighbourhood, can_compare
-from fairlimits.limits.frontiers import frontier
-from fairlimits.limits.rules import Rule, solve
-from fairlimits.limits.tensions import tension
-from fairlimits.limits.variables import Variables
-from fairlimits.notions.rates import INDIVIDUAL, NOTIONS, estimable, title
+from fairlimits.law import CellDistribution, Neighbourhood, can_compare
+from fairlimits.limits import Rule, Variables, frontier, solve, tension
+from fairlimits.notions import INDIVIDUAL, NOTIONS, estimable, title
 
 TOLERANCES = (0.0, 0.05)
 """Tolerances at which every notion is priced."""
@@ -115,13 +111,13 @@ def _price(rule: Rule, notion: str, tolerance: float) -> Price:
         accuracy=rule.accuracy,
         loss=rule.price,
         shadow_price=rule.shadow_prices[notion],
-        estimable=estimable(rule.distribution, notion),
+        estimable=estimable(rule.distribution.rates, notion),
     )
 
 
 def _shown_gaps(rule: Rule) -> dict[str, float | None]:
     """Gaps that enough rows stand behind; None for the others."""
-    return {name: finite(gap) if estimable(rule.distribution, name) else None for name, gap in rule.gaps.items()}
+    return {name: finite(gap) if estimable(rule.distribution.rates, name) else None for name, gap in rule.gaps.items()}
 
 
 def _shifts(rule: Rule, free: Rule, notion: str, tolerance: float) -> list[Shift]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from fairlimits.notions.tallies import Estimate
+from fairlimits.notions import Estimate
 
 
 @dataclass(frozen=True)

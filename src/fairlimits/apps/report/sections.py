@@ -18,7 +18,7 @@ from fairlimits.apps.report.held_out import PRICED
 from fairlimits.apps.report.page import NOT_ESTIMABLE, download, figure, hundredfold, percent, section, table
 from fairlimits.apps.report.plain import Figure, HeldOutCurve
 from fairlimits.apps.report.summary import Summary
-from fairlimits.notions.rates import title
+from fairlimits.notions import title
 
 # Features of a cell's typical person that a table has room for.
 _FEATURES_SHOWN = 6

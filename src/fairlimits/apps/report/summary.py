@@ -16,11 +16,8 @@ from fairlimits.apps.report.on_cells import OnCells, on_cells
 from fairlimits.apps.report.plain import GeneratorJudged, GroupCount
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
-from fairlimits.law.cells.building import sampling_note
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.generators.fidelities import fidelity_report
-from fairlimits.limits.rules import check_tolerances
-from fairlimits.notions.tallies import row_counts, row_shares
+from fairlimits.law import CellDistribution, fidelity_report, sampling_note
+from fairlimits.notions import check_tolerances
 
 SCHEMA = 1
 """Version of the layout that `Summary.to_dict` gives; ``docs/report.md`` describes it."""
@@ -129,7 +126,7 @@ def summarise(
         tell=lambda done, words: tell(0.12 + 0.78 * done, words),
     )
     tell(0.9, "judging the generator")
-    share = row_shares(data)
+    share = data.shares
     rate = float(share @ data.label)
     return Summary(
         name=name,
@@ -155,7 +152,7 @@ def _group(data: Dataset, share: np.ndarray, g: int) -> GroupCount:
     weight = float(share[inside].sum())
     return GroupCount(
         name=data.groups[g],
-        rows=int(row_counts(data)[g].sum()),
+        rows=int(data.counts[g].sum()),
         share=weight,
         base_rate=float(share[inside] @ data.label[inside]) / weight if weight > 0 else None,
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fairlimits._util.types import Floats
-from fairlimits.notions.tallies import NOT_ESTIMABLE, Estimate
+from fairlimits.notions import NOT_ESTIMABLE, Estimate
 
 NO_LEAD = 5e-4
 """A lead that tables round to 0.0 points is none: rules decide a few people by lot, which costs about as much."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from fairlimits._util.plotting import COLOURS, INK, figure_style
+from fairlimits._util.plotting import COLOURS, INK, axes_or_new, figure_style, subplots
 from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve
-from fairlimits.notions.rates import title
-from fairlimits.notions.tallies import Estimate
+from fairlimits.notions import Estimate, title
 
 # Models are told apart by shape as well as by colour.
 _MARKERS = "osD^vP*X<>"
@@ -26,8 +24,7 @@ _COLUMNS = 3
 def draw(curve: Curve, models: Sequence[AuditedModel], aware: bool, ax: Axes | None = None) -> Axes:
     """Draw the models on the frontier of one notion."""
     with figure_style():
-        if ax is None:
-            ax = plt.subplots(figsize=(5.6, 3.8))[1]
+        ax = axes_or_new(ax, (5.6, 3.8))
         _draw(ax, curve, models, aware)
         ax.set_ylabel("accuracy")
         ax.legend(loc="best")
@@ -41,7 +38,7 @@ def draw_all(curves: Mapping[str, Curve], models: Sequence[AuditedModel], aware:
     # A legend of as many columns as the figure has room for, whatever the models' names.
     legend_rows = math.ceil((len(models) + 2) / columns)
     with figure_style():
-        figure, axes = plt.subplots(
+        figure, axes = subplots(
             rows, columns, figsize=(max(3.5 * columns, 5.0), 2.9 * rows + 0.3 * legend_rows), sharey=True, squeeze=False
         )
         for ax, curve in zip(axes.flat, curves.values(), strict=False):

@@ -7,18 +7,10 @@ import numpy as np
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve, Standing, not_estimable
-from fairlimits.evaluation.audits.matching import along, gaps_of, place
-from fairlimits.evaluation.audits.paths import COIN, Rules
+from fairlimits.evaluation.audits.matching import along, place
+from fairlimits.evaluation.audits.paths import Rules
 from fairlimits.evaluation.audits.predictions import Decided
-from fairlimits.notions.tallies import (
-    Estimate,
-    Tally,
-    gap_estimates,
-    percentile_estimate,
-    resampled,
-    row_counts,
-    tally,
-)
+from fairlimits.notions import Estimate, Tally, alike_score, gap_estimates, percentile_estimate, resampled, tally
 
 # A gap that exceeds another by less than this is no larger.
 _SAME = 1e-3
@@ -40,9 +32,9 @@ class Judged:
         resamples: int,
         random_state: int,
     ) -> None:
-        self.decided, self.confidence, self.counts = models, confidence, row_counts(rows)
+        self.decided, self.confidence, self.counts = models, confidence, rows.counts
         q = rules.free.model.predict(rows)
-        alike = [np.full(rows.n_rows, score) for score in (COIN, rules.majority)]
+        alike = [np.full(rows.n_rows, alike_score(names, rules.positive)) for names in (("EA",), ())]
         own = [rule.scores_of(q, rows.group) for rule in rules.all()]
         scores = np.vstack([*(model.scores for model in models), *alike, *own])
         self.coin, self.majority, self.free = range(len(models), len(models) + 3)
@@ -55,8 +47,8 @@ class Judged:
         self.joint = numbers[len(rules.paths) :]
         self.found, self.drawn = tally(rows, scores), resampled(rows, scores, resamples, random_state)
         self.accuracy, self.accuracies = self.found.accuracy(), self.drawn.accuracy()
-        self.gap = {name: gaps_of(self.found, name) for name in rules.paths}
-        self.gaps = {name: gaps_of(self.drawn, name) for name in rules.paths}
+        self.gap = {name: self.found.gap(name) for name in rules.paths}
+        self.gaps = {name: self.drawn.gap(name) for name in rules.paths}
         self.estimates = gap_estimates(self.found, self.drawn, self.counts, confidence)
 
     @property
@@ -102,8 +94,7 @@ class Judged:
         """A model beside the mixture on a path that is as fair as the model in some notions."""
         gaps = self._mixed_gaps(model, names, path) if path else {}
         if not path or any(gaps[name].low > self.estimates[model][name].high + _SAME for name in names):
-            # No rule is as fair as the model, and not by chance. Deciding all alike has no gap, but in accuracy: there
-            # only a coin has none.
+            # No rule is as fair as the model, and not by chance; what decides all alike is (see `alike_score`).
             path = [self.coin if "EA" in names else self.majority, *path]
             gaps = self._mixed_gaps(model, names, path)
         excess, excesses = self._excess(model, names, path)

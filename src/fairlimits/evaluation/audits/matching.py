@@ -11,17 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.notions.rates import NOTIONS
-from fairlimits.notions.tallies import Tally
-
-
-def gaps_of(found: Tally, name: str) -> Floats:
-    """Gap of a notion, of shape (..., points), over the groups that have a rate."""
-    gap = np.zeros(found.decided.shape[:-2])
-    for rate in NOTIONS[name].rates:
-        rates = found.rate(rate)
-        gap = np.fmax(gap, np.nanmax(rates, axis=-1) - np.nanmin(rates, axis=-1))
-    return gap
 
 
 def place(excess: Floats) -> tuple[Ints, Ints, Floats]:
@@ -42,10 +31,10 @@ def place(excess: Floats) -> tuple[Ints, Ints, Floats]:
 
 
 def along(excess: Floats, accuracy: Floats) -> Floats:
-    """Accuracy, of shape (...), of the mixture that `place` finds among rules of some accuracy."""
+    """Accuracy, of shape (...), of the mixture that `place` finds among rules of some accuracy; NaN without gaps."""
     left, right, share = place(excess)
     start, end = _pick(accuracy, left), _pick(accuracy, right)
-    return np.asarray(start + share * (end - start))
+    return np.where(np.isnan(excess).any(axis=-1), np.nan, start + share * (end - start))
 
 
 def _pick(values: Floats, where: Ints) -> Floats:

@@ -11,11 +11,9 @@ from fairlimits.errors import InputError
 from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve, Standing, not_estimable
 from fairlimits.evaluation.audits.predictions import Decided, Predictions, by_name, check_threshold, decide
 from fairlimits.evaluation.audits.results import Audit
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.limits.frontiers import frontier
-from fairlimits.limits.rules import by_group, solve
-from fairlimits.notions.rates import NOTIONS, estimable, group_gaps
-from fairlimits.notions.tallies import NOT_ESTIMABLE, Estimate
+from fairlimits.law import CellDistribution
+from fairlimits.limits import by_group, frontier, solve
+from fairlimits.notions import NOT_ESTIMABLE, NOTIONS, Estimate, estimable, group_gaps
 
 # How far a drawn curve goes beyond what it has to show.
 _ROOM = 1.15
@@ -30,7 +28,7 @@ def audit_cells(
         raise InputError("The distribution has one group only: there is nothing to compare; give at least two.")
     shapes = ((dist.n_cells,), (dist.n_cells, dist.n_groups))
     decided = [decide(name, values, shapes, threshold) for name, values in by_name(predictions).items()]
-    known = tuple(name for name in names if estimable(dist, name))
+    known = tuple(name for name in names if estimable(dist.rates, name))
     best = solve(dist, {}, aware=aware)
     models = tuple(_model(dist, own, names, known, aware, best.accuracy) for own in decided)
     curves = {}
@@ -58,7 +56,7 @@ def _model(
     if not aware and np.ptp(scores, axis=1).any():
         raise InputError(f"The decisions of {own.name!r} differ between groups, so it sees the group; give aware=True.")
     accuracy = _accuracy(dist, scores)
-    gaps = {name: float(gap) for name, gap in group_gaps(dist, scores).items()}
+    gaps = {name: float(gap) for name, gap in group_gaps(dist.rates, scores).items()}
 
     def beside(asked: tuple[str, ...]) -> Standing:
         rule = solve(dist, {name: gaps[name] for name in asked}, aware=aware)
@@ -74,7 +72,7 @@ def _model(
         own.name,
         own.how,
         _exact(accuracy),
-        {name: _exact(gaps[name]) if estimable(dist, name) else NOT_ESTIMABLE for name in NOTIONS},
+        {name: _exact(gaps[name]) if estimable(dist.rates, name) else NOT_ESTIMABLE for name in NOTIONS},
         tuple(beside((name,)) if name in known else not_estimable(name) for name in names),
         beside(known) if len(known) > 1 else None,
     )

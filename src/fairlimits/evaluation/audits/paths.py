@@ -9,18 +9,13 @@ from typing import TypeAlias
 
 from fairlimits._util.progress import Progress
 from fairlimits.data import Dataset
-from fairlimits.evaluation.audits.matching import gaps_of
 from fairlimits.evaluation.audits.predictions import Decided
-from fairlimits.law.outcome import Outcome
-from fairlimits.limits.outcome_rules import TEMPERATURE, MarginWarning, PointwiseRule, solve_pointwise
-from fairlimits.limits.outcome_rules.problems import Problem
-from fairlimits.notions.tallies import tally
+from fairlimits.law import Outcome
+from fairlimits.limits import TEMPERATURE, MarginWarning, PointwiseRule, Problem, solve_pointwise
+from fairlimits.notions import alike_accuracy, tally
 
 Path: TypeAlias = tuple[PointwiseRule, ...]
 """Rules from the tightest to the loosest."""
-
-COIN = 0.5
-"""Score of the rule that decides by a coin: no notion sees a gap in it."""
 
 # Tolerances along a notion's path.
 _TOLERANCES = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6)
@@ -34,8 +29,8 @@ class Rules:
     ----------
     free : PointwiseRule
         The rule without tolerances, where the notions' paths end.
-    majority : float
-        Score of the rule that decides all alike.
+    positive : float
+        Share of label 1, which says what deciding all alike is worth.
     paths : mapping of str to Path
         Rules on each notion alone.
     joint : tuple of Path
@@ -43,7 +38,7 @@ class Rules:
     """
 
     free: PointwiseRule
-    majority: float
+    positive: float
     paths: Mapping[str, Path]
     joint: tuple[Path, ...]
 
@@ -84,18 +79,17 @@ def find_rules(
         for model in together:
             tell((len(paths) + len(joint)) / steps, f"rules as fair as {model.name}")
             found = tally(people, model.scores[None])
-            gaps = {name: float(gaps_of(found, name)[0]) for name in names}
+            gaps = {name: float(found.gap(name)[0]) for name in names}
             joint.append(_path(outcome, [gaps], aware, positive))
     free = solve_pointwise(outcome, {}, aware=aware)
-    return Rules(free, float(positive > 0.5), paths, tuple(joint))
+    return Rules(free, positive, paths, tuple(joint))
 
 
 def _path(outcome: Outcome, tolerances: Sequence[Mapping[str, float]], aware: bool, positive: float) -> Path:
     """Rules at tolerances that are looser and looser."""
     names = tuple(tolerances[0])
     problem = Problem(outcome, names, aware, TEMPERATURE)
-    # Deciding all alike has no gap but in accuracy, where only a coin has none.
-    least = COIN if "EA" in names else max(positive, 1 - positive)
+    least = alike_accuracy(names, positive)
     rules: list[PointwiseRule] = []
     # From loose to tight: each starts from the one before.
     for own in reversed(tolerances):

@@ -15,7 +15,7 @@ from fairlimits.errors import InputError
 from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve
 from fairlimits.evaluation.audits.figures import draw, draw_all
 from fairlimits.evaluation.audits.sentences import model_words, notes
-from fairlimits.notions.tallies import NOT_ESTIMABLE, Estimate
+from fairlimits.notions import NOT_ESTIMABLE, Estimate
 
 
 @dataclass(frozen=True, eq=False, repr=False)

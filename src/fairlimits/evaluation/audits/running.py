@@ -11,8 +11,7 @@ import numpy as np
 
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.types import Ints
-from fairlimits.data import Dataset
-from fairlimits.data.schema import Feature
+from fairlimits.data import Dataset, Feature
 from fairlimits.errors import DataError, InputError
 from fairlimits.evaluation.audits.held_out import Judged
 from fairlimits.evaluation.audits.on_cells import audit_cells
@@ -22,10 +21,8 @@ from fairlimits.evaluation.audits.results import Audit
 from fairlimits.evaluation.audits.sentences import beaten_words
 from fairlimits.evaluation.challenges import BeatenWarning
 from fairlimits.evaluation.evaluations import check_resamples
-from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.outcome import estimate_outcome
-from fairlimits.notions.rates import INDIVIDUAL, NOTIONS, check_names, enough_rows
-from fairlimits.notions.tallies import RESAMPLES, check_confidence, row_counts
+from fairlimits.law import CellDistribution, estimate_outcome
+from fairlimits.notions import INDIVIDUAL, NOTIONS, RESAMPLES, check_confidence, check_names, enough_rows
 
 # With fewer held-out rows an interval of anything is as wide as what it is about.
 _LEAST_ROWS = 30
@@ -98,7 +95,7 @@ def audit(
     people, models, alone = from_rows(data, predictions, threshold)
     learned, held = _split(people, test_size, random_state)
     learn, test = people.take(learned), people.take(held)
-    counts = row_counts(test)
+    counts = test.counts
     if counts.sum() < _LEAST_ROWS:
         raise DataError(
             f"Only {int(counts.sum())} rows are held out to judge on, and {_LEAST_ROWS} are the least; give more rows, "

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from fairlimits._util.types import Ints
 from fairlimits.evaluation.audits.comparisons import NO_LEAD, AuditedModel
-from fairlimits.notions.rates import ESTIMABLE_ROWS, title
-from fairlimits.notions.tallies import Estimate
+from fairlimits.notions import ESTIMABLE_ROWS, Estimate, title
 
 # A difference of exact figures that is smaller than this is rounding.
 _ROUNDING = 1e-9

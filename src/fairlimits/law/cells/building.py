@@ -27,7 +27,6 @@ from fairlimits.law.cells.sampling import samples_needed
 from fairlimits.law.cells.streaming import count_stream, train_codebook
 from fairlimits.law.generators import Generator, check_size, make_generator
 from fairlimits.law.outcome import Outcome, OutcomeCells, Space, estimate_outcome
-from fairlimits.notions.tallies import row_counts
 
 Partition: TypeAlias = Literal["features", "outcome", "blend"]
 
@@ -143,7 +142,7 @@ def discretize(
     if generator is not None:
         recipe = make_generator(generator)
         # Generated rows make no more people of those there are.
-        check_enough_rows(int(row_counts(data).sum()), cells)
+        check_enough_rows(int(data.counts.sum()), cells)
         _check_samples(n_samples, cells, len(data.groups))
         made_by, drawn = recipe.name, n_samples
         share = 0.4
@@ -238,7 +237,7 @@ def _by_outcome(
     if outcome is not None and outcome.data is not data:
         raise InputError("The outcome was estimated on other rows; give the Dataset that it was made from.")
     # Said before the estimate is made, which takes a while.
-    check_enough_rows(int(row_counts(data).sum()), cells)
+    check_enough_rows(int(data.counts.sum()), cells)
     known = outcome
     if known is None:
         known = estimate_outcome(data, random_state=random_state, progress=lambda done, words: tell(0.9 * done, words))

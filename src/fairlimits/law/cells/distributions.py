@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Encoding, Schema, value_text
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.sampling import share_errors
+from fairlimits.notions import RateTable
 
 Distances: TypeAlias = Floats | sp.coo_array
 
@@ -129,6 +131,11 @@ class CellDistribution:
     def n_groups(self) -> int:
         """Number of groups, G."""
         return int(self.mass.shape[1])
+
+    @cached_property
+    def rates(self) -> RateTable:
+        """Rates of the groups as affine functions of the scores."""
+        return RateTable(self.mass, self.groups, self.counts)
 
     def p(
         self,

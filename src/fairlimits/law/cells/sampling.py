@@ -12,13 +12,10 @@ from: rows of a generator say how well the *generator* is known, not the populat
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
-from scipy.stats import norm
 
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
@@ -85,66 +82,3 @@ def share_errors(counts: ArrayLike, *, confidence: float = 0.95, groups: int = 2
     term = _log_term(confidence, 1.0, groups)
     with np.errstate(divide="ignore"):
         return np.minimum(np.sqrt(term / (2 * rows)), 1.0)
-
-
-def rows_to_certify(
-    gap: float,
-    *,
-    shares: Sequence[float] = (0.5, 0.5),
-    rate: float = 0.5,
-    true_gap: float = 0.0,
-    confidence: float = 0.95,
-    power: float = 0.8,
-) -> int:
-    r"""Rows needed to show that a gap between two groups is at most `gap`.
-
-    A rate of n rows has a standard error of :math:`\sqrt{r(1-r)/n}`, so the difference between groups with shares
-    :math:`p_g` of n rows has one of :math:`\sigma = \sqrt{r(1-r) \sum_g 1/(p_g n)}`. Its two-sided interval, of z
-    errors to each side, has to lie within -gap and gap. If the difference is really d (`true_gap`), that happens with
-    probability
-
-    .. math:: \Phi\left(\frac{gap - d}{\sigma} - z\right) + \Phi\left(\frac{gap + d}{\sigma} - z\right) - 1 ,
-
-    and n is the smallest for which this is at least `power`.
-
-    Parameters
-    ----------
-    gap : float
-        What the gap is to be shown to stay within.
-    shares : sequence of float
-        Share of all rows that each of the two groups has *in the condition of the rate*: for equal opportunity, the
-        share of rows that are of the group and have label 1.
-    rate : float, default=0.5
-        About how large the rates are; 0.5 is the worst case.
-    true_gap : float, default=0
-        How large the gap really is.
-    confidence : float, default=0.95
-        Of the interval.
-    power : float, default=0.8
-        Probability that the rows suffice.
-
-    Examples
-    --------
-    >>> rows_to_certify(0.05)
-    4203
-    >>> rows_to_certify(0.05, shares=(0.05, 0.2))
-    26269
-    """
-    for what, value in (("gap", gap), ("confidence", confidence), ("power", power), ("rate", rate)):
-        if not (_is_number(value) and 0 < value < 1):
-            raise InputError(f"The {what} is {value!r}; it must lie strictly between 0 and 1.")
-    if not (_is_number(true_gap) and 0 <= true_gap < gap):
-        raise InputError(f"The true gap is {true_gap!r}; only one below {gap:g} can be shown to be, so give less.")
-    if len(shares) != 2 or min(shares) <= 0 or sum(shares) > 1 + 1e-9:
-        raise InputError(f"The shares are {shares!r}; give two of more than 0 that sum to 1 at most.")
-    z = float(norm.ppf((1 + confidence) / 2))
-
-    def short(precision: float) -> float:
-        """What is missing to the power where 1 / sigma is `precision`."""
-        ends = norm.cdf((gap - true_gap) * precision - z) + norm.cdf((gap + true_gap) * precision - z)
-        return power + 1 - float(ends)
-
-    # Both ends together miss by chance at most twice as often as the nearer one alone.
-    most = (z + float(norm.ppf((1 + power) / 2))) / (gap - true_gap)
-    precision = float(brentq(short, 0, most * (1 + 1e-9), xtol=1e-12 * most))
-    return math.ceil(precision**2 * rate * (1 - rate) * sum(1 / share for share in shares))

@@ -15,14 +15,13 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy import stats
 
-from fairlimits._util.plotting import COLOURS, MUTED, figure_style
+from fairlimits._util.plotting import COLOURS, MUTED, figure_style, subplots
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset, Encoding
@@ -340,7 +339,7 @@ def _check_schema(real: Dataset, generated: Dataset) -> None:
 def _panels(result: Fidelity, across: str, upwards: str, floor: Fidelity | None = None) -> Any:
     """Empty panels, a row a group and a column a label, with the diagonal on which both masses are equal."""
     rows = len(result.groups)
-    _, axes = plt.subplots(rows, 2, figsize=(8.4, 3.7 * rows), squeeze=False)
+    _, axes = subplots(rows, 2, figsize=(8.4, 3.7 * rows), squeeze=False)
     correlation, distance = result.correlation, result.distance
     for (g, y), ax in np.ndenumerate(axes):
         ax.axline((0, 0), slope=1, color=MUTED, linewidth=0.8, zorder=1)

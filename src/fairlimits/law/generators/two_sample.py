@@ -11,8 +11,7 @@ from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from fairlimits._util.types import Flags, Floats
-from fairlimits.data import Dataset
-from fairlimits.data.boosting import category_columns
+from fairlimits.data import Dataset, category_columns
 
 
 def two_sample_auc(first: Dataset, second: Dataset, random_state: int = 0) -> float:

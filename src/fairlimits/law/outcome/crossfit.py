@@ -22,7 +22,6 @@ from fairlimits.data import Dataset, Encoding, Schema, read_features
 from fairlimits.errors import DataError, InputError
 from fairlimits.law.outcome.factors import FACTORS, Factor, best_average, joint, log_loss, predict_given
 from fairlimits.law.outcome.learners import Chances, Columns, Given, Learner, Rows, default_learners, own_learner
-from fairlimits.notions.tallies import row_shares
 
 FOLDS = 5
 """Folds of the cross-fit."""
@@ -111,7 +110,7 @@ class Outcome:
     @property
     def weight(self) -> Floats:
         """What each row counts; the weights sum to 1."""
-        return row_shares(self.data)
+        return self.data.shares
 
     def calibration(self, bins: int = 10) -> pa.Table:
         """Compare estimates with what came true, out of fold.
@@ -203,7 +202,7 @@ def estimate_outcome(
         raise DataError(f"The table has {data.n_rows} rows, too few for {folds} folds; give more rows.")
     tell = progress or silent
     # Learners weigh their penalties against rows that count 1 on average.
-    weight = row_shares(data) * data.n_rows
+    weight = data.shares * data.n_rows
     encoding = Encoding.fit(data)
     learners = default_learners(data.schema, encoding) if estimator is None else (own_learner(estimator, encoding),)
     fold = _folds(data, folds, random_state)

@@ -21,8 +21,7 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Encoding, Schema
-from fairlimits.data.boosting import category_columns
+from fairlimits.data import Encoding, Schema, category_columns
 from fairlimits.errors import InputError
 
 Columns: TypeAlias = Mapping[str, NDArray[Any]]

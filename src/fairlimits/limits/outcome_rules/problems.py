@@ -16,11 +16,20 @@ from scipy.stats import norm
 
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError, SolverError
-from fairlimits.law.outcome import Outcome
+from fairlimits.law import Outcome
 from fairlimits.limits.outcome_rules.rules import TINY, PointwiseRule, added_by, limits_of
-from fairlimits.notions.rates import ESTIMABLE_ROWS, INDIVIDUAL, NOTIONS, Rate, check_names
-from fairlimits.notions.tallies import row_counts, standard_errors, tally
-from fairlimits.solvers.entropic import Points, Smoothed, solve_smoothed
+from fairlimits.notions import (
+    ESTIMABLE_ROWS,
+    INDIVIDUAL,
+    NOTIONS,
+    Rate,
+    alike_score,
+    check_names,
+    spread,
+    standard_errors,
+    tally,
+)
+from fairlimits.solvers import Points, Smoothed, solve_smoothed
 
 # Rounds in which rates are shifted to what the labels show; they stop once no rate is shifted by more than this.
 _ROUNDS = 30
@@ -59,7 +68,7 @@ class Problem:
         self.rows = np.zeros((len(self.rates), q.shape[1]), dtype=np.int64)
         self.base = np.zeros(self.rows.shape)
         for k, rate in enumerate(self.rates):
-            self.rows[k] = row_counts(outcome.data)[:, list(rate.given)].sum(axis=1)
+            self.rows[k] = outcome.data.counts[:, list(rate.given)].sum(axis=1)
             self.base[k] = np.where(self.rows[k] > 0, share @ q[:, :, list(rate.given)].sum(axis=2), 0.0)
         self.points = points_of(q, share, self.rates, self.base, aware)
         self.zero = float(share @ q[:, :, 0].sum(axis=1))
@@ -115,7 +124,7 @@ class Problem:
             self.start, feasible = found.multipliers, self.shift
             expected = points.constant + np.einsum("v,vkg->kg", points.mass * found.scores, points.rates)
             shown = self._label_rates(self._of_rows(found.scores))
-            excess = float(np.fmax.reduce([_spread(own) for own in shown] - limits, initial=-np.inf))
+            excess = float(np.fmax.reduce(spread(shown) - limits, initial=-np.inf))
             if best is None or excess < least:
                 best, least = found, excess
             shift = np.where(points.defined & ~np.isnan(shown), shown - expected, 0.0)
@@ -175,9 +184,7 @@ class Problem:
 
     def _alike(self, tolerances: Mapping[str, float], margins: Mapping[str, float]) -> PointwiseRule:
         """Everybody gets the same score."""
-        # Deciding all alike is equally accurate in all groups only by the toss of a coin.
-        majority = float(self.zero < 0.5)
-        score = 0.5 if "EA" in tolerances else majority
+        score = alike_score(tolerances, 1 - self.zero)
         scores = np.full(len(self.points.mass), score)
         return self._make(tolerances, margins, np.zeros(self.base.shape), scores, score)
 
@@ -190,10 +197,7 @@ class Problem:
         constant: float | None,
     ) -> PointwiseRule:
         found = tally(self.outcome.data, self._of_rows(scores)[None])
-        gaps = {}
-        for name, notion in NOTIONS.items():
-            spread = [_spread(found.rate(rate)[0]) for rate in notion.rates]
-            gaps[name] = float(np.fmax.reduce(spread))
+        gaps = {name: float(found.gap(name)[0]) for name in NOTIONS}
         return PointwiseRule(
             model=self.outcome.model,
             tolerances=dict(tolerances),
@@ -209,11 +213,6 @@ class Problem:
             gaps=gaps,
             margins=margins,
         )
-
-
-def _spread(rates: Floats) -> float:
-    known = rates[~np.isnan(rates)]
-    return float(known.max() - known.min()) if len(known) >= 2 else math.nan
 
 
 def points_of(q: Floats, share: Floats, rates: tuple[Rate, ...], base: Floats, aware: bool) -> Points:

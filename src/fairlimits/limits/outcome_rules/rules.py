@@ -14,10 +14,9 @@ from scipy.special import expit
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, read_groups
 from fairlimits.errors import InputError
-from fairlimits.law.outcome import OutcomeModel
-from fairlimits.notions.rates import NOTIONS, Rate
-from fairlimits.notions.tallies import check_like
-from fairlimits.solvers.entropic import margin
+from fairlimits.law import OutcomeModel
+from fairlimits.notions import NOTIONS, Rate
+from fairlimits.solvers import margin
 
 # Below any probability that an estimate gives to a group; guards a division.
 TINY = 1e-12
@@ -99,7 +98,7 @@ class PointwiseRule:
         group = None
         if self.aware:
             if isinstance(rows, Dataset):
-                check_like(rows, self.groups)
+                rows.check_groups(self.groups)
             group = rows.group if isinstance(rows, Dataset) else read_groups(self.model.schema, rows)
         return self.scores_of(self.model.predict(rows), group)
 

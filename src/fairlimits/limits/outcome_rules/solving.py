@@ -12,13 +12,11 @@ import pyarrow as pa
 from fairlimits._util.progress import Progress
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
-from fairlimits.law.outcome import Outcome
+from fairlimits.law import Outcome
 from fairlimits.limits.frontiers import DEFAULT_TOLERANCES, Tolerances, tolerance_grid
 from fairlimits.limits.outcome_rules.problems import Problem
 from fairlimits.limits.outcome_rules.rules import PointwiseRule
-from fairlimits.limits.rules import check_tolerances
-from fairlimits.notions.rates import NOTIONS, check_names
-from fairlimits.notions.tallies import check_confidence
+from fairlimits.notions import NOTIONS, check_confidence, check_names, check_tolerances
 
 TEMPERATURE = 0.005
 """Points whose margin is within a few of it, as a share of accuracy, are decided at random."""

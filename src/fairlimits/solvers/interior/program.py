@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.limits.variables import Comparison
+from fairlimits.solvers.constraints import PairConstraints
 from fairlimits.solvers.interior.laplacian import Graph, Linear, conjugate_gradients
 
 _ITERATIONS = 150
@@ -89,7 +89,7 @@ class InteriorProgram:
         The rows of rates.
     bounds : tuple of ndarray of shape (m,)
         Their bounds.
-    comparison : Comparison
+    comparison : PairConstraints
         The points that are compared; no variable belongs to two of them.
     allowed : ndarray
         How far the scores of each pair may be apart.
@@ -101,7 +101,7 @@ class InteriorProgram:
         box: tuple[Floats, Floats],
         rows: Floats,
         bounds: tuple[Floats, Floats],
-        comparison: Comparison,
+        comparison: PairConstraints,
         allowed: Floats,
     ) -> None:
         # Scores lie between 0 and 1: pairs that may be 1 apart are no constraint.

@@ -1,0 +1,240 @@
+"""Figures of decided people with their confidence intervals, from resampled rows.
+
+A gap is the size of a difference, and its resampled values never reach below 0, so intervals are made for the signed
+differences between groups and carried over to the gap. A notion with more than one difference (several rates, or more
+than two groups) gets intervals that hold for all of them at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from fairlimits._util.types import Floats, Ints
+from fairlimits.errors import InputError
+from fairlimits.notions.objectives import Objective
+from fairlimits.notions.rates import Rate
+from fairlimits.notions.registry import NOTIONS, enough_rows
+from fairlimits.notions.requirements import Difference
+from fairlimits.notions.rows import Requirement
+from fairlimits.notions.tallies import People, Tally
+
+RESAMPLES = 1_000
+
+
+class Estimate(NamedTuple):
+    """A figure and its confidence interval; NaN where too few rows stand behind it."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        if math.isnan(self.value):
+            return "not estimable"
+        return f"{self.value:.4f} ({self.low:.4f} to {self.high:.4f})"
+
+    @property
+    def known(self) -> bool:
+        """Whether enough rows stand behind the figure."""
+        return not math.isnan(self.value)
+
+
+NOT_ESTIMABLE = Estimate(math.nan, math.nan, math.nan)
+
+
+def percentile_estimate(value: float, drawn: Floats, confidence: float) -> Estimate:
+    """Figure with the interval that holds the middle of its resampled values; NaN among them says nothing."""
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(drawn[~np.isnan(drawn)], [tail, 1 - tail])
+    # The interval holds the figure itself, also where resampling is biased.
+    return Estimate(value, min(float(low), value), max(float(high), value))
+
+
+def gap_estimates(found: Tally, drawn: Tally, counts: Ints, confidence: float) -> list[dict[str, Estimate]]:
+    """Gap of every group notion, for each point, with its interval.
+
+    Parameters
+    ----------
+    found : Tally
+        Of the rows.
+    drawn : Tally
+        Of resampled rows.
+    counts : ndarray of int of shape (G, 2)
+        Rows behind each group and label.
+    confidence : float
+        Of the intervals.
+    """
+    points = found.decided.shape[0]
+    estimates: list[dict[str, Estimate]] = [{} for _ in range(points)]
+    for name, notion in NOTIONS.items():
+        if not enough_rows(name, counts):
+            for own in estimates:
+                own[name] = NOT_ESTIMABLE
+            continue
+        value, again = [], []
+        for rate in notion.rates:
+            rates, others = found.rate(rate), drawn.rate(rate)
+            present = np.flatnonzero(~np.isnan(rates[0]))
+            for g, h in combinations(present, 2):
+                value.append(rates[:, g] - rates[:, h])
+                again.append(others[:, :, g] - others[:, :, h])
+        differences, resampling = np.stack(value, axis=1), np.stack(again, axis=2)
+        for point in range(points):
+            estimates[point][name] = _gap_estimate(differences[point], resampling[:, point], confidence)
+    return estimates
+
+
+def _gap_estimate(differences: Floats, drawn: Floats, confidence: float) -> Estimate:
+    """Largest size of some signed differences, from intervals that hold for all of them at once."""
+    # A resample without anybody in a small group says nothing about its rate.
+    drawn = drawn[~np.isnan(drawn).any(axis=1)]
+    gap = float(np.abs(differences).max())
+    if len(differences) == 1:
+        _, below, above = percentile_estimate(float(differences[0]), drawn[:, 0], confidence)
+        low, high = np.array([below]), np.array([above])
+    else:
+        error = drawn.std(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            worst = np.nanmax(np.where(error > 0, np.abs(drawn - differences) / error, 0.0), axis=1)
+        reach = float(np.quantile(worst, confidence)) * error
+        low, high = differences - reach, differences + reach
+    nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+    farthest = np.maximum(np.abs(low), np.abs(high))
+    return Estimate(gap, float(nearest.max()), min(float(farthest.max()), 1.0))
+
+
+def requirement_estimates(
+    found: Tally,
+    drawn: Tally,
+    counts: Ints,
+    requirements: Sequence[Requirement],
+    groups: tuple[str, ...],
+    confidence: float,
+) -> list[dict[str, Estimate]]:
+    """Value of what each requirement is about, for each point, with its interval (see `gap_estimates`)."""
+    estimates: list[dict[str, Estimate]] = [{} for _ in range(found.decided.shape[0])]
+    for own in requirements:
+        rows = counts[:, list(own.needed.given)].sum(axis=1)
+        rates, shares = found.rate(own.needed), found.shares(own.needed)
+        others, other_shares = drawn.rate(own.needed), drawn.shares(own.needed)
+        for point, estimate in enumerate(estimates):
+            if not own.estimable(rows, groups):
+                estimate[str(own)] = NOT_ESTIMABLE
+            elif isinstance(own, Difference):
+                again = [own.signed(r, s) for r, s in zip(others[:, point], other_shares, strict=True)]
+                differences = own.signed(rates[point], shares)
+                whole = np.array([each for each in again if len(each) == len(differences)])
+                estimate[str(own)] = _gap_estimate(differences, whole, confidence)
+            else:
+                value = own.attained(rates[point], shares, groups)
+                again_values = [own.attained(r, s, groups) for r, s in zip(others[:, point], other_shares, strict=True)]
+                estimate[str(own)] = percentile_estimate(value, np.array(again_values), confidence)
+    return estimates
+
+
+def objective_estimates(found: Tally, drawn: Tally, objective: Objective, confidence: float) -> list[Estimate]:
+    """Value of an objective at each point, with its interval."""
+    values, again = (
+        objective.of_people(
+            (each.mass.sum(axis=-2) / each.mass.sum(axis=(-1, -2))[..., None])[..., None, :],
+            each.decided.sum(axis=-2) / each.mass.sum(axis=(-1, -2))[..., None, None],
+        )
+        for each in (found, drawn)
+    )
+    return [
+        NOT_ESTIMABLE if np.isnan(value) else percentile_estimate(float(value), again[:, point], confidence)
+        for point, value in enumerate(values)
+    ]
+
+
+def standard_errors(people: People, scores: Floats, rates: tuple[Rate, ...]) -> Floats:
+    """Standard error of each rate in each group, of shape (K, G), for scores of shape (n,); NaN without rows."""
+    share, event_of = people.shares, people.label.astype(np.int64)
+    errors = np.full((len(rates), len(people.groups)), np.nan)
+    for k, rate in enumerate(rates):
+        event = np.asarray(rate.event)[event_of]
+        value = event[:, 1] * scores + event[:, 0] * (1 - scores)
+        for g in range(len(people.groups)):
+            rows = (people.group == g) & np.isin(people.label, rate.given) & (share > 0)
+            if rows.any():
+                weight = share[rows] / share[rows].sum()
+                mean = weight @ value[rows]
+                errors[k, g] = np.sqrt((weight**2) @ (value[rows] - mean) ** 2)
+    return errors
+
+
+def check_confidence(confidence: float) -> float:
+    """Return the confidence if it lies between 0 and 1."""
+    if not (isinstance(confidence, int | float | np.number) and 0 < confidence < 1):
+        raise InputError(f"The confidence is {confidence!r}; it must lie between 0 and 1, such as 0.95.")
+    return float(confidence)
+
+
+def rows_to_certify(
+    gap: float,
+    *,
+    shares: Sequence[float] = (0.5, 0.5),
+    rate: float = 0.5,
+    true_gap: float = 0.0,
+    confidence: float = 0.95,
+    power: float = 0.8,
+) -> int:
+    r"""Rows needed to show that a gap between two groups is at most `gap`.
+
+    A rate of n rows has a standard error of :math:`\sqrt{r(1-r)/n}`, so the difference between groups with shares
+    :math:`p_g` of n rows has one of :math:`\sigma = \sqrt{r(1-r) \sum_g 1/(p_g n)}`. Its two-sided interval, of z
+    errors to each side, has to lie within -gap and gap. If the difference is really d (`true_gap`), that happens with
+    probability
+
+    .. math:: \Phi\left(\frac{gap - d}{\sigma} - z\right) + \Phi\left(\frac{gap + d}{\sigma} - z\right) - 1 ,
+
+    and n is the smallest for which this is at least `power`.
+
+    Parameters
+    ----------
+    gap : float
+        What the gap is to be shown to stay within.
+    shares : sequence of float
+        Share of all rows that each of the two groups has *in the condition of the rate*: for equal opportunity, the
+        share of rows that are of the group and have label 1.
+    rate : float, default=0.5
+        About how large the rates are; 0.5 is the worst case.
+    true_gap : float, default=0
+        How large the gap really is.
+    confidence : float, default=0.95
+        Of the interval.
+    power : float, default=0.8
+        Probability that the rows suffice.
+
+    Examples
+    --------
+    >>> rows_to_certify(0.05)
+    4203
+    >>> rows_to_certify(0.05, shares=(0.05, 0.2))
+    26269
+    """
+    for what, value in (("gap", gap), ("confidence", confidence), ("power", power), ("rate", rate)):
+        if not (isinstance(value, int | float | np.number) and 0 < value < 1):
+            raise InputError(f"The {what} is {value!r}; it must lie strictly between 0 and 1.")
+    if not (isinstance(true_gap, int | float | np.number) and 0 <= true_gap < gap):
+        raise InputError(f"The true gap is {true_gap!r}; only one below {gap:g} can be shown to be, so give less.")
+    if len(shares) != 2 or min(shares) <= 0 or sum(shares) > 1 + 1e-9:
+        raise InputError(f"The shares are {shares!r}; give two of more than 0 that sum to 1 at most.")
+    z = float(norm.ppf((1 + confidence) / 2))
+
+    def short(precision: float) -> float:
+        """What is missing to the power where 1 / sigma is `precision`."""
+        ends = norm.cdf((gap - true_gap) * precision - z) + norm.cdf((gap + true_gap) * precision - z)
+        return power + 1 - float(ends)
+
+    # Both ends together miss by chance at most twice as often as the nearer one alone.
+    most = (z + float(norm.ppf((1 + power) / 2))) / (gap - true_gap)
+    precision = float(brentq(short, 0, most * (1 + 1e-9), xtol=1e-12 * most))
+    return math.ceil(precision**2 * rate * (1 - rate) * sum(1 / share for share in shares))

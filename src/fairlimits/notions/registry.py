@@ -1,0 +1,179 @@
+"""The group notions of fairness as plain data, in one registry, and the names and tolerances that ask for them."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from types import MappingProxyType
+
+import numpy as np
+
+from fairlimits._util.types import Floats, Ints
+from fairlimits.errors import InputError
+from fairlimits.notions.rates import (
+    ACCURACY_RATE,
+    FALSE_POSITIVE_RATE,
+    SELECTION_RATE,
+    TRUE_POSITIVE_RATE,
+    Rate,
+    RateTable,
+    enough,
+)
+
+INDIVIDUAL = "IF"
+"""Name of local individual fairness, which is not a group notion: it compares cells, not groups."""
+
+
+@dataclass(frozen=True)
+class Notion:
+    """A group notion: its gap is the largest, over its rates, of highest minus lowest group rate.
+
+    Parameters
+    ----------
+    name : str
+        Short name, as in tolerances.
+    title : str
+        Name in words.
+    rates : tuple of Rate
+        The rates that must agree between groups.
+    """
+
+    name: str
+    title: str
+    rates: tuple[Rate, ...]
+
+
+NOTIONS: Mapping[str, Notion] = MappingProxyType(
+    {
+        notion.name: notion
+        for notion in (
+            Notion("DP", "demographic parity", (SELECTION_RATE,)),
+            Notion("EA", "equal accuracy", (ACCURACY_RATE,)),
+            Notion("EOp", "equal opportunity", (TRUE_POSITIVE_RATE,)),
+            Notion("PE", "predictive equality", (FALSE_POSITIVE_RATE,)),
+            Notion("EOd", "equalized odds", (TRUE_POSITIVE_RATE, FALSE_POSITIVE_RATE)),
+        )
+    }
+)
+"""Every group notion by its short name."""
+
+ALL_NOTIONS: tuple[str, ...] = (*NOTIONS, INDIVIDUAL)
+"""Short names of all notions, individual fairness last."""
+
+
+def title(name: str) -> str:
+    """Name of a notion in words."""
+    return "individual fairness" if name == INDIVIDUAL else NOTIONS[name].title
+
+
+# Names that other libraries and people use; compared without case, spaces and underscores.
+_ALIASES: Mapping[str, str] = {
+    **{name.lower(): name for name in ALL_NOTIONS},
+    **{title(name).replace(" ", ""): name for name in ALL_NOTIONS},
+    "statisticalparity": "DP",
+    "accuracyparity": "EA",
+    "errorrateparity": "EA",
+    "truepositiverateparity": "EOp",
+    "equalisedopportunity": "EOp",
+    "falsepositiverateparity": "PE",
+    "equalisedodds": "EOd",
+}
+
+
+def notion_name(name: object) -> str:
+    """Short name of a notion, from its code, its name in words or fairlearn's name for it."""
+    plain = "".join(str(name).lower().replace("_", " ").replace("-", " ").split()).removesuffix("difference")
+    if isinstance(name, str) and plain in _ALIASES:
+        return _ALIASES[plain]
+    near = difflib.get_close_matches(plain, _ALIASES, n=1, cutoff=0.75)
+    hint = f"; did you mean {_ALIASES[near[0]]}?" if near else f"; the known ones are {', '.join(ALL_NOTIONS)}."
+    raise InputError(f"{name!r} is not a fairness notion{hint}")
+
+
+def check_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the short names of known notions, each once; say which are known if one is not."""
+    checked = tuple(notion_name(name) for name in names)
+    if len(set(checked)) < len(checked):
+        raise InputError(f"A notion is named twice in {', '.join(checked)}; name each once.")
+    return checked
+
+
+def check_tolerances(tolerances: Mapping[str, float]) -> dict[str, float]:
+    """Return the tolerances as a dict of known notions and numbers of at least 0."""
+    if not isinstance(tolerances, Mapping):
+        raise InputError(f"The tolerances are {tolerances!r}; give a dict such as {{'DP': 0.05}}.")
+    checked = {}
+    for name, given in zip(check_names(tolerances), tolerances.values(), strict=True):
+        try:
+            value = float(given)
+        except (TypeError, ValueError):
+            raise InputError(f"The tolerance of {name} is {given!r}; give a number.") from None
+        if math.isnan(value) or value < 0:
+            raise InputError(f"The tolerance of {name} is {value:g}; it must be at least 0.")
+        checked[name] = value
+    return checked
+
+
+def group_gaps(table: RateTable, scores: Floats) -> dict[str, Floats]:
+    """Gap of every group notion for scores of shape (..., N, G).
+
+    Returns
+    -------
+    dict of str to ndarray of shape (...)
+        EOd is the larger of its two; a notion is NaN if none of its rates can be compared.
+    """
+    gaps = {rate: table.of(rate).gap(scores) for notion in NOTIONS.values() for rate in notion.rates}
+    return {name: widest(gaps[rate] for rate in notion.rates) for name, notion in NOTIONS.items()}
+
+
+def widest(gaps: Iterable[Floats]) -> Floats:
+    """Gap of a notion from those of its rates: the largest that is known."""
+    return reduce(np.fmax, gaps)
+
+
+def enough_rows(name: str, counts: Ints) -> bool:
+    """Whether enough rows stand behind every rate of a group notion for its gap to be shown as a figure.
+
+    A rate needs `ESTIMABLE_ROWS` rows in each group that has any, in at least two groups.
+
+    Parameters
+    ----------
+    name : str
+        The notion.
+    counts : ndarray of int of shape (G, 2)
+        Rows of each group and label.
+    """
+    rows = [counts[:, list(rate.given)].sum(axis=1) for rate in NOTIONS[name].rates]
+    return all(enough(own[own > 0]) for own in rows)
+
+
+def estimable(table: RateTable, name: str) -> bool:
+    """Whether enough rows stand behind every rate of a notion for its gap to be shown as a figure.
+
+    A law without counts is taken at its word. Individual fairness compares cells and is always shown.
+    """
+    return name == INDIVIDUAL or table.estimable(NOTIONS[name].rates)
+
+
+def alike_score(names: Iterable[str], positive: float) -> float:
+    """Best score that all people can share without a gap in some notions.
+
+    Deciding all alike, as most labels are, has no gap in any rate but accuracy, where only a fair coin has none.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Short names of the notions.
+    positive : float
+        Share of label 1 among all people.
+    """
+    return 0.5 if "EA" in names else float(positive > 0.5)
+
+
+def alike_accuracy(names: Iterable[str], positive: float) -> float:
+    """Accuracy of giving everybody `alike_score`."""
+    score = alike_score(names, positive)
+    return score * positive + (1 - score) * (1 - positive)
