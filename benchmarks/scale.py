@@ -80,7 +80,7 @@ def measure(folder: Path, files: int) -> dict[str, Any]:
     seeding = [after - before for before, after in zip(clocks[sampled], clocks[sampled + 1], strict=True)]
     rows = int(dist.counts.sum()) if dist.counts is not None else 0
     # Columns, a sample, Lloyd's first assignment and its iterations, and the counts.
-    passes = 1 + 1 + 1 + int(dist.info["iterations"]) + 1
+    passes = 1 + 1 + 1 + (dist.origin.iterations or 0) + 1
     return {
         "rows": rows,
         "seconds": end[0] - begin[0],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fairlimits.law.cells.building import (
     DEFAULT_GENERATOR,
     DEFAULT_SAMPLES,
-    Partition,
     SamplingWarning,
     check_partitions,
     discretize,
@@ -13,7 +12,7 @@ from fairlimits.law.cells.building import (
 )
 from fairlimits.law.cells.counts import count_cells
 from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.memberships import FEATURES, cells_of
+from fairlimits.law.cells.memberships import cells_of
 from fairlimits.law.cells.merging import merge
 from fairlimits.law.cells.neighbours import (
     MOST_CELLS,
@@ -23,6 +22,7 @@ from fairlimits.law.cells.neighbours import (
     nearest_cell,
     neighbour_pairs,
 )
+from fairlimits.law.cells.origins import FEATURES, Origin, Partition
 from fairlimits.law.cells.quantizer.codebook import assign, check_enough_rows, distortion, fit_codebook
 from fairlimits.law.cells.sampling import cells_supported, samples_needed
 from fairlimits.law.generators import PAPER_EPOCHS, CartGenerator, CtganGenerator, make_generator
@@ -45,6 +45,7 @@ __all__ = [
     "Fidelity",
     "FidelityReport",
     "Neighbourhood",
+    "Origin",
     "Outcome",
     "OutcomeCells",
     "OutcomeModel",

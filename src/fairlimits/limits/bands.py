@@ -190,7 +190,7 @@ def _again(curve: Frontier, random_state: int, numbers: range) -> Floats:
 def _resampled(dist: CellDistribution, rng: np.random.Generator) -> CellDistribution:
     """Draw as many people anew as there are rows, about."""
     behind = np.asarray(dist.counts, dtype=np.float64)
-    if dist.info.get("generator") is not None or dist.info.get("partition", "features") != "features":
+    if not dist.origin.counted:
         behind = dist.mass * behind.sum()
     with np.errstate(invalid="ignore", divide="ignore"):
         mass = np.where(behind > 0, dist.mass * rng.poisson(behind) / behind, 0.0)

@@ -220,7 +220,7 @@ def test_a_link_to_nothing_gives_way(target: str) -> None:
     Path("out.npz").symlink_to(target)
     assert run(["merge", "cells.npz", "other.npz", "-o", "out.npz"]) == 0
     assert not Path("out.npz").is_symlink()
-    assert fl.CellDistribution.load("out.npz").info["rows"] == 120
+    assert fl.CellDistribution.load("out.npz").origin.rows == 120
     assert not Path("nowhere.npz").exists()
 
 

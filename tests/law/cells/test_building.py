@@ -38,9 +38,9 @@ def test_rows_as_they_are(data: fl.Dataset) -> None:
     dist = discretize(data, 6, generator=None)
     assert dist.counts is not None
     np.testing.assert_allclose(dist.mass, dist.counts / data.n_rows)
-    assert dist.info["generator"] is None
-    assert dist.info["n_samples"] is None
-    assert dist.info["rows"] == 1500
+    assert dist.origin.generator is None
+    assert dist.origin.n_samples is None
+    assert dist.origin.rows == 1500
 
 
 @pytest.mark.parametrize("generator", ["cart", "bootstrap", CartGenerator(min_leaf=50)])
@@ -57,8 +57,8 @@ def test_generated_rows_make_the_masses_and_real_rows_the_counts(
     # Masses are multiples of one generated row, and near the real ones.
     np.testing.assert_allclose(dist.mass * NEEDED, np.rint(dist.mass * NEEDED), atol=1e-6)
     assert np.abs(dist.mass - dist.counts / data.n_rows).sum() < 0.15
-    assert dist.info["n_samples"] == NEEDED
-    assert dist.info["generator"] == ("bootstrap" if generator == "bootstrap" else "cart")
+    assert dist.origin.n_samples == NEEDED
+    assert dist.origin.generator == ("bootstrap" if generator == "bootstrap" else "cart")
 
 
 def test_small_groups_stay_not_estimable_however_many_rows_are_generated() -> None:
@@ -107,7 +107,7 @@ def test_progress_rises_from_start_to_end(data: fl.Dataset) -> None:
 def test_generated_distributions_are_saved_and_loaded(data: fl.Dataset, tmp_path: Path) -> None:
     dist = discretize(data, 6, generator="cart", n_samples=NEEDED)
     dist.save(tmp_path / "d.npz")
-    assert fl.CellDistribution.load(tmp_path / "d.npz").info == dist.info
+    assert fl.CellDistribution.load(tmp_path / "d.npz").origin == dist.origin
 
 
 def test_bad_input_is_refused(data: fl.Dataset) -> None:
@@ -121,6 +121,6 @@ def test_bad_input_is_refused(data: fl.Dataset) -> None:
 
 def test_cart_is_the_default_and_makes_no_more_people(data: fl.Dataset) -> None:
     dist = discretize(data, 6, n_samples=NEEDED)
-    assert dist.info["generator"] == "cart"
+    assert dist.origin.generator == "cart"
     with pytest.raises(DataError, match="cannot be larger than the rows"):
         discretize(data, data.n_rows + 1)

@@ -17,6 +17,7 @@ from fairlimits.data import Dataset, Encoding
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.neighbours import Neighbourhood, neighbour_pairs
+from fairlimits.law.cells.origins import Origin
 from strategies import Case, cases
 
 MASS = np.array([[[1, 2], [3, 4]], [[5, 0], [2, 3]], [[0, 0], [1, 4]]]) / 25
@@ -212,7 +213,7 @@ def from_table() -> CellDistribution:
         centroids=np.stack([rows[k::3].mean(axis=0) for k in range(3)]),
         encoding=encoding,
         schema=data.schema,
-        info={"rows": 60, "why": "test", "nothing": None},
+        origin=Origin(rows=60),
     )
 
 
@@ -231,7 +232,7 @@ def test_cells_as_a_table() -> None:
 def same(one: CellDistribution, other: CellDistribution) -> None:
     np.testing.assert_array_equal(one.mass, other.mass)
     assert one.groups == other.groups
-    assert dict(one.info) == dict(other.info)
+    assert one.origin == other.origin
     assert one.encoding == other.encoding
     assert one.schema == other.schema
     for name in ("counts", "centroids"):
@@ -292,7 +293,8 @@ def rewrite(path: Path, header: Any = None, **arrays: Any) -> None:
         {"mass": np.array(["a"])},
         {"header": {"groups": ["a"]}},
         {"header": {"groups": 5}},
-        {"header": {"info": 5}},
+        {"header": {"origin": 5}},
+        {"header": {"origin": {"rows": "60"}}},
         {"header": {"encoding": {"features": 1}}},
         {"header": {"schema": {}}},
         {"counts": np.zeros(3)},

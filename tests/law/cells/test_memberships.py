@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from fairlimits import CellDistribution, Outcome, decorrelate, discretize, estimate_outcome, evaluate, solve
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
-from fairlimits.law.cells.building import Partition
 from fairlimits.law.cells.memberships import cells_of
+from fairlimits.law.cells.origins import Partition
 from known_people import known
 
 
@@ -33,7 +33,7 @@ def test_masses_are_sums_of_the_estimate(partition: Partition, weighted: bool) -
     assert dist.counts is not None
     counted = data.n_rows if data.weight is None else int((data.weight > 0).sum())
     assert dist.counts.sum() == counted
-    assert dist.info["partition"] == partition
+    assert dist.origin.partition == partition
     assert set(dist.centres()) == {"skill", "area"}
 
 

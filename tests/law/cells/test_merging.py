@@ -28,8 +28,8 @@ def test_counts_of_several_sites_are_those_of_all_rows() -> None:
     at_once = fl.discretize(data, like=parts[0])
     np.testing.assert_array_equal(together.counts, at_once.counts)
     np.testing.assert_array_equal(together.mass, at_once.mass)
-    assert together.info["rows"] == 1500
-    assert together.info["merged"] == 3
+    assert together.origin.rows == 1500
+    assert together.origin.merged == 3
     assert fl.solve(together, {"DP": 0.05}).accuracy == fl.solve(at_once, {"DP": 0.05}).accuracy
 
 
@@ -43,8 +43,8 @@ def test_weights_of_several_sites_are_those_of_all_rows(tmp_path: Path) -> None:
     np.testing.assert_array_equal(together.counts, at_once.counts)
     np.testing.assert_allclose(together.mass, at_once.mass, rtol=1e-12)
     assert data.weight is not None
-    assert together.info["total weight"] == pytest.approx(data.weight.sum(), rel=1e-12)
-    assert together.info["merged"] == 3
+    assert together.origin.total_weight == pytest.approx(data.weight.sum(), rel=1e-12)
+    assert together.origin.merged == 3
 
 
 def test_one_is_left_as_it_is() -> None:
@@ -67,7 +67,7 @@ def test_what_was_not_counted_on_the_same_cells_is_refused() -> None:
     with pytest.raises(InputError, match="bare numbers"):
         fl.merge([fl.CellDistribution.from_mass(np.ones((8, 3, 2)))])
     with pytest.raises(InputError, match="no counts"):
-        fl.merge([replace(first, info={**first.info, "partition": "outcome"})])
+        fl.merge([replace(first, origin=replace(first.origin, partition="outcome"))])
     with pytest.raises(InputError, match="nothing to merge"):
         fl.merge([])
     with pytest.raises(InputError, match="a dict to merge"):
@@ -76,6 +76,5 @@ def test_what_was_not_counted_on_the_same_cells_is_refused() -> None:
 
 def test_weighted_counts_without_their_sum_are_refused() -> None:
     _, (first, *_) = sites(weight="weight")
-    info = {key: value for key, value in first.info.items() if key != "total weight"}
     with pytest.raises(InputError, match="without the sum of its weights"):
-        fl.merge([replace(first, info=info)])
+        fl.merge([replace(first, origin=replace(first.origin, total_weight=None))])

@@ -43,18 +43,18 @@ def test_the_same_cells_and_counts_as_in_memory(tmp_path: Path, roles: dict[str,
     # The same sample and the same passes, so the same cells up to the rounding of sums.
     memory = fl.discretize(data, 20, generator=None)
     np.testing.assert_allclose(centroids(streamed), centroids(memory), atol=1e-5)
-    assert streamed.info["iterations"] == memory.info["iterations"]
-    assert streamed.info["distortion"] == pytest.approx(memory.info["distortion"], rel=1e-6)
+    assert streamed.origin.iterations == memory.origin.iterations
+    assert streamed.origin.distortion == pytest.approx(memory.origin.distortion, rel=1e-6)
     # On the very same cells, the same counts to the last one.
     again = fl.discretize(data, like=streamed)
     np.testing.assert_array_equal(again.counts, streamed.counts)
     if "weight" in roles:
         np.testing.assert_allclose(again.mass, streamed.mass, rtol=1e-12)
-        assert streamed.info["total weight"] == pytest.approx(data.weight.sum(), rel=1e-12)  # type: ignore[union-attr]
+        assert streamed.origin.total_weight == pytest.approx(data.weight.sum(), rel=1e-12)  # type: ignore[union-attr]
     else:
         np.testing.assert_array_equal(again.mass, streamed.mass)
-    assert streamed.info["rows"] == data.n_rows
-    assert streamed.info["generator"] is None
+    assert streamed.origin.rows == data.n_rows
+    assert streamed.origin.generator is None
 
 
 def test_nothing_depends_on_the_size_of_the_parts_or_on_the_threads(
@@ -126,7 +126,7 @@ def test_other_rows_are_counted_on_given_cells(tmp_path: Path) -> None:
     counted = fl.discretize(folder, like=base)
     expected = fl.discretize(fl.Dataset.read_like(base.schema, table), like=base)  # type: ignore[arg-type]
     np.testing.assert_array_equal(counted.counts, expected.counts)
-    assert counted.counts.sum() == counted.info["rows"] == 700  # type: ignore[union-attr]
+    assert counted.counts.sum() == counted.origin.rows == 700  # type: ignore[union-attr]
     strange = write(table.set_column(4, "job", pa.array(["new"] * 700)), tmp_path / "strange")
     with pytest.raises(DataError, match="not in the schema"):
         fl.discretize(strange, like=base)

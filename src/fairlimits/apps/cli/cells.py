@@ -75,5 +75,5 @@ def cells(
             raise InputError(f"{data[0]} holds cells already; give rows.")
         dist = options.make_cells(rows, number, seed, generator, samples)
     dist.save(output)
-    say(f"{dist.info['rows']:,} rows in {dist.n_cells} cells, groups {', '.join(dist.groups)}.")
+    say(f"{dist.origin.rows:,} rows in {dist.n_cells} cells, groups {', '.join(dist.groups)}.")
     say(f"Written to {output}.")

@@ -147,7 +147,7 @@ def frontier(
             "data": " ".join(data),
             "cells": dist.n_cells,
             # Rows that are read in parts, and saved cells, have none whatever the option says.
-            "generator": dist.info.get("generator") or "none",
+            "generator": dist.origin.generator or "none",
             "seed": seed,
             "fixed": fixed,
         }

@@ -31,6 +31,6 @@ def merge(
     given = [CellDistribution.load(file) for file in files]
     dist = add_up(given)
     dist.save(output)
-    rows = [(str(file), f"{own.info['rows']:,}") for file, own in zip(files, given, strict=True)]
-    print_table(("file", "rows"), [*rows, ("together", f"{dist.info['rows']:,}")])
+    rows = [(str(file), f"{own.origin.rows:,}") for file, own in zip(files, given, strict=True)]
+    print_table(("file", "rows"), [*rows, ("together", f"{dist.origin.rows:,}")])
     say(f"Written to {output}.")

@@ -141,7 +141,7 @@ def summarise(
         generator=_generator(data, dist, random_state),
         sampling=sampling_note(dist),
         share_error=None if dist.counts is None else float(np.median(dist.share_errors())),
-        info=dict(dist.info),
+        info={"cells": dist.n_cells, **dist.origin.to_dict()},
         versions={"python": platform.python_version()}
         | {package: version(package) for package in ("numpy", "scipy", "scikit-learn", "highspy", "pyarrow")},
     )
@@ -159,11 +159,11 @@ def _group(data: Dataset, share: np.ndarray, g: int) -> GroupCount:
 
 
 def _generator(data: Dataset, dist: CellDistribution, random_state: int) -> GeneratorJudged | None:
-    used = dist.info.get("generator")
+    used = dist.origin.generator
     if used is None:
         return None
-    samples = min(_JUDGED_BY, int(dist.info["n_samples"]))
-    found = fidelity_report(data, str(used), n_samples=samples, random_state=random_state)
+    samples = min(_JUDGED_BY, dist.origin.n_samples or _JUDGED_BY)
+    found = fidelity_report(data, used, n_samples=samples, random_state=random_state)
     return GeneratorJudged(
         name=found.generator,
         samples=samples,

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from dataclasses import replace
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.types import Ints
-from fairlimits.data import Dataset, Encoding, Schema, Stream, open_stream
+from fairlimits.data import Dataset, Encoding, Schema, Stream, check_seed, open_stream
 from fairlimits.errors import DataError, InputError
 from fairlimits.law.cells.counts import Counts, count_cells
 from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.memberships import FEATURES
+from fairlimits.law.cells.origins import FEATURES, Origin, Partition
 from fairlimits.law.cells.quantizer.codebook import (
     DEFAULT_RELATIVE_ERROR,
     Codebook,
@@ -27,8 +28,6 @@ from fairlimits.law.cells.sampling import samples_needed
 from fairlimits.law.cells.streaming import count_stream, train_codebook
 from fairlimits.law.generators import Generator, check_size, make_generator
 from fairlimits.law.outcome import Outcome, OutcomeCells, Space, estimate_outcome
-
-Partition: TypeAlias = Literal["features", "outcome", "blend"]
 
 DEFAULT_GENERATOR = "cart"
 DEFAULT_SAMPLES = 1_000_000
@@ -114,6 +113,7 @@ def discretize(
         If `n_samples` is less than `samples_needed` for the number of cells.
     """
     check_partitions([partition])
+    random_state = check_seed(random_state)
     tell = progress or silent
     if isinstance(data, Dataset | Stream):
         if columns:
@@ -144,7 +144,7 @@ def discretize(
         # Generated rows make no more people of those there are.
         check_enough_rows(int(data.counts.sum()), cells)
         _check_samples(n_samples, cells, len(data.groups))
-        made_by, drawn = recipe.name, n_samples
+        made_by, drawn = recipe.name, int(n_samples)
         share = 0.4
         fitted = recipe.fit(data, random_state, lambda done, words: tell(0.2 * done, words))
         tell(0.2, f"drawing {n_samples:,} rows")
@@ -162,10 +162,10 @@ def discretize(
     real = counts
     if counted is not data:
         real = count_cells(assign(encoding.transform_dataset(data), codebook.centroids), data, cells)
-    made = _made(cells, random_state, relative_error, codebook)
-    return _distribution(
-        counts, real.rows, data.n_rows, data.schema, encoding, codebook.centroids, made, made_by, drawn
+    origin = replace(
+        _origin(data.n_rows, FEATURES, random_state, relative_error, codebook), generator=made_by, n_samples=drawn
     )
+    return _distribution(counts, real.rows, data.schema, encoding, codebook.centroids, origin)
 
 
 def _streamed(stream: Stream, cells: int, relative_error: float, random_state: int, tell: Progress) -> CellDistribution:
@@ -187,15 +187,15 @@ def _streamed(stream: Stream, cells: int, relative_error: float, random_state: i
         lambda done, words: tell(0.85 + 0.15 * done, words),
     )
     tell(1.0, "counted")
-    made = _made(cells, random_state, relative_error, codebook)
-    return _distribution(counts, counts.rows, rows, learned.schema, learned.encoding, codebook.centroids, made)
+    origin = _origin(rows, FEATURES, random_state, relative_error, codebook)
+    return _distribution(counts, counts.rows, learned.schema, learned.encoding, codebook.centroids, origin)
 
 
 def _counted_like(data: Dataset | Stream, like: CellDistribution, tell: Progress) -> CellDistribution:
     """Count rows on the cells of a distribution that was made before."""
     if like.schema is None or like.encoding is None or like.centroids is None:
         raise InputError("The distribution to be like is made of bare numbers; give one that discretize made.")
-    if like.info.get("partition", FEATURES) != FEATURES:
+    if not like.origin.by_features:
         raise InputError(
             "The distribution to be like has cells of an estimate of P(A, Y | x), on which rows are not counted; give "
             'one that was made with partition="features".'
@@ -213,14 +213,13 @@ def _counted_like(data: Dataset | Stream, like: CellDistribution, tell: Progress
         if not counts.rows.any():
             raise DataError("No row counts: there are none, or all weights are 0; give some rows a weight above 0.")
     tell(1.0, "counted")
-    made = {"cells": like.n_cells, "partition": FEATURES}
-    return _distribution(counts, counts.rows, rows, like.schema, like.encoding, like.centroids, made)
+    return _distribution(counts, counts.rows, like.schema, like.encoding, like.centroids, Origin(rows=rows))
 
 
 def check_partitions(partitions: Sequence[str]) -> None:
     """Refuse partitions that are not known."""
     for partition in partitions:
-        if partition not in ("features", "outcome", "blend"):
+        if partition not in get_args(Partition):
             raise InputError(f"The partition is {partition!r}; the known ones are 'features', 'outcome' and 'blend'.")
 
 
@@ -270,31 +269,22 @@ def _by_outcome(
         encoding=encoding,
         schema=data.schema,
         places=OutcomeCells(known.model, space, codebook.centroids),
-        info={
-            "rows": data.n_rows,
-            **_made(cells, random_state, relative_error, codebook, partition),
-            "generator": None,
-            "n_samples": None,
-        },
+        origin=_origin(data.n_rows, partition, random_state, relative_error, codebook),
     )
 
 
 def _distribution(
     counts: Counts,
     real: Ints,
-    rows: int,
     schema: Schema,
     encoding: Encoding,
     centroids: NDArray[np.float32],
-    made: dict[str, Any],
-    generator: str | None = None,
-    n_samples: int | None = None,
+    origin: Origin,
 ) -> CellDistribution:
     """Divide counts by their sum, and keep the sum of weights, without which shares of several sites do not add up."""
     total = float(counts.weight.sum())
-    info = {"rows": rows, **made, "generator": generator, "n_samples": n_samples}
-    if generator is None and schema.weight is not None:
-        info["total weight"] = total
+    if origin.counted and schema.weight is not None:
+        origin = replace(origin, total_weight=total)
     return CellDistribution(
         mass=counts.weight / total,
         groups=schema.groups,
@@ -302,21 +292,19 @@ def _distribution(
         centroids=centroids,
         encoding=encoding,
         schema=schema,
-        info=info,
+        origin=origin,
     )
 
 
-def _made(
-    cells: int, random_state: int, relative_error: float, codebook: Codebook, partition: Partition = "features"
-) -> dict[str, Any]:
-    return {
-        "cells": cells,
-        "partition": partition,
-        "random_state": random_state,
-        "relative_error": relative_error,
-        "distortion": codebook.distortion,
-        "iterations": codebook.iterations,
-    }
+def _origin(rows: int, partition: Partition, random_state: int, relative_error: float, codebook: Codebook) -> Origin:
+    return Origin(
+        rows=rows,
+        partition=partition,
+        random_state=random_state,
+        relative_error=float(relative_error),
+        distortion=codebook.distortion,
+        iterations=codebook.iterations,
+    )
 
 
 def sampling_note(dist: CellDistribution) -> str:
@@ -329,8 +317,8 @@ def sampling_note(dist: CellDistribution) -> str:
     """
     if dist.counts is None:
         return "The distribution was given as numbers: how many rows stand behind it is not known."
-    made_by, samples = dist.info.get("generator"), dist.info.get("n_samples")
-    drawn = int(dist.counts.sum()) if samples is None else int(samples)
+    made_by, samples = dist.origin.generator, dist.origin.n_samples
+    drawn = int(dist.counts.sum()) if samples is None else samples
     needed = samples_needed(dist.n_cells, groups=dist.n_groups)
     enough = "enough" if drawn >= needed else "too few"
     rows = "real rows" if made_by is None else f"rows of the generator {made_by}"

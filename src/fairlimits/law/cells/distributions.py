@@ -17,6 +17,7 @@ from fairlimits._util.storage import read_archive, write_archive
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Encoding, Schema, value_text
 from fairlimits.errors import FileError, InputError
+from fairlimits.law.cells.origins import Origin
 from fairlimits.law.cells.sampling import share_errors
 from fairlimits.notions import RateTable
 
@@ -56,8 +57,8 @@ class CellDistribution:
     distances : ndarray of shape (N, N) or sparse array, optional
         Distances between cells, where they do not follow from the centroids. A sparse array holds the
         neighbouring pairs only.
-    info : mapping, optional
-        Where the numbers came from: plain data, kept with the distribution.
+    origin : Origin, optional
+        How the distribution was made.
     places : Places, optional
         How rows find their cells, where that is not the nearest centroid. It holds fitted learners and is not saved.
     """
@@ -69,7 +70,7 @@ class CellDistribution:
     encoding: Encoding | None = None
     schema: Schema | None = None
     distances: Distances | None = None
-    info: Mapping[str, Any] = field(default_factory=dict)
+    origin: Origin = field(default_factory=Origin)
     places: Places | None = None
 
     def __post_init__(self) -> None:
@@ -219,7 +220,7 @@ class CellDistribution:
             "groups": list(self.groups),
             "encoding": None if self.encoding is None else self.encoding.to_dict(),
             "schema": None if self.schema is None else self.schema.to_dict(),
-            "info": dict(self.info),
+            "origin": self.origin.to_dict(),
         }
         arrays: dict[str, NDArray[Any]] = {"mass": self.mass}
         if self.counts is not None:
@@ -250,7 +251,7 @@ class CellDistribution:
                 encoding=None if encoding is None else Encoding.from_dict(encoding),
                 schema=None if schema is None else Schema.from_dict(schema),
                 distances=distances,
-                info=dict(header["info"]),
+                origin=Origin.from_dict(header["origin"]),
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(f"The file's distribution is damaged ({error}); save it again.") from error

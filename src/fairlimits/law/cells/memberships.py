@@ -12,9 +12,6 @@ from fairlimits.errors import InputError
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.quantizer.codebook import assign
 
-FEATURES = "features"
-"""The partition whose cells are found by the nearest centroid."""
-
 
 def cells_of(dist: CellDistribution, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Ints:
     """Find the cell of each row; neither label nor group is looked at.
@@ -35,7 +32,7 @@ def cells_of(dist: CellDistribution, columns: Mapping[str, NDArray[Any]], n_rows
             "This distribution is made of bare numbers and knows no columns, so rows have no cell in it: make the "
             "distribution with discretize."
         )
-    if dist.info.get("partition", FEATURES) != FEATURES:
+    if not dist.origin.by_features:
         raise InputError(
             "These cells cut an estimate of P(A, Y | x), and its learners are not in the file that the distribution "
             "was loaded from, so rows have no cell in it: make the distribution with discretize again."

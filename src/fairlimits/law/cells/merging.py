@@ -9,6 +9,7 @@ import numpy as np
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
 from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.origins import Origin
 
 _REMEDY = "count the rows again on the cells of the first, with discretize(rows, like=first)"
 
@@ -46,16 +47,7 @@ def merge(distributions: Sequence[CellDistribution]) -> CellDistribution:
     counts = np.sum([np.asarray(dist.counts) for dist in given], axis=0)
     weight = np.sum([_weight(dist) for dist in given], axis=0)
     total = float(weight.sum())
-    info = {
-        "rows": sum(int(dist.info["rows"]) for dist in given),
-        "cells": first.n_cells,
-        "partition": first.info["partition"],
-        "generator": None,
-        "n_samples": None,
-        "merged": sum(int(dist.info.get("merged", 1)) for dist in given),
-    }
-    if any("total weight" in dist.info for dist in given):
-        info["total weight"] = total
+    weighted = any(dist.origin.total_weight is not None for dist in given)
     return CellDistribution(
         mass=weight / total,
         groups=first.groups,
@@ -63,34 +55,38 @@ def merge(distributions: Sequence[CellDistribution]) -> CellDistribution:
         centroids=first.centroids,
         encoding=first.encoding,
         schema=first.schema,
-        info=info,
+        origin=Origin(
+            rows=sum(dist.origin.rows or 0 for dist in given),
+            total_weight=total if weighted else None,
+            merged=sum(dist.origin.merged or 1 for dist in given),
+        ),
     )
 
 
 def _weight(dist: CellDistribution) -> Floats:
     """Weights that were counted, before they were divided by their sum."""
-    if "total weight" not in dist.info and dist.counts is not None:
-        return dist.counts.astype(np.float64)  # whole numbers, to the last digit
-    return np.asarray(dist.mass * float(dist.info["total weight"]))
+    total = dist.origin.total_weight
+    # Without weights, whole numbers to the last digit.
+    return np.asarray(dist.counts, dtype=np.float64) if total is None else dist.mass * total
 
 
 def _check_counted(dist: CellDistribution, number: int) -> None:
-    if dist.counts is None or dist.centroids is None:
+    if dist.counts is None or dist.centroids is None or dist.origin.rows is None:
         raise InputError(
             f"Distribution {number} is made of bare numbers, which do not say how many rows are behind them; "
             "make it with discretize."
         )
-    if dist.info.get("partition") != "features":
+    if not dist.origin.by_features:
         raise InputError(
             f"Distribution {number} has cells of an estimate of P(A, Y | x), whose masses are no counts; "
             'make it with partition="features".'
         )
-    if dist.info.get("generator") is not None:
+    if not dist.origin.counted:
         raise InputError(
-            f"Distribution {number} has the masses of rows of the generator {dist.info['generator']}, not of people "
+            f"Distribution {number} has the masses of rows of the generator {dist.origin.generator}, not of people "
             "who were counted; make it with generator=None."
         )
-    if dist.schema is not None and dist.schema.weight is not None and "total weight" not in dist.info:
+    if dist.schema is not None and dist.schema.weight is not None and dist.origin.total_weight is None:
         raise InputError(
             f"Distribution {number} was saved without the sum of its weights, so its share is not known; make it again."
         )
