@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import fairlimits as fl
 from benchmarks.cases import peak_megabytes, table, timed
-from fairlimits.law import PAPER_EPOCHS, CtganGenerator, assign, count_cells, fidelity, fidelity_report, make_generator
+from fairlimits.law import PAPER_EPOCHS, CtganGenerator, count_cells, fidelity, fidelity_report, make_generator
 
 # Table 1 of the paper: a row for each group (a, b), a column for each label (0, 1).
 PAPER: dict[str, dict[str, Any]] = {
@@ -102,10 +102,7 @@ def limits(name: str, cells: int, seed: int, generator: str | None) -> dict[str,
         rows = make_generator(generator).fit(learned, seed).sample(n_samples, seed)
         source = _Drawn(rows, generator)
     dist = fl.discretize(learned, cells, generator=source, n_samples=n_samples, random_state=seed)
-    assert dist.encoding is not None
-    assert dist.centroids is not None
-    at = assign(dist.encoding.transform_dataset(other), dist.centroids)
-    mass = count_cells(at, other, cells).weight / other.n_rows
+    mass = count_cells(dist.cells_of(other), other, cells).weight / other.n_rows
     gaps, values = [], []
     for _, tolerances, aware in RULES:
         rule = fl.solve(dist, tolerances, aware=aware)

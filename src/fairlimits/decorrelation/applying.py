@@ -17,7 +17,7 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, read_features, read_groups
 from fairlimits.decorrelation.maps import Maps
 from fairlimits.errors import InputError
-from fairlimits.law import CellDistribution, cell_distances, cells_of
+from fairlimits.law import CellDistribution, cell_distances
 
 Unseen: TypeAlias = Literal["refuse", "missing"]
 
@@ -73,25 +73,15 @@ def read_rows(dist: CellDistribution, aware: bool, rows: Any, unseen: Unseen) ->
     if unseen not in get_args(Unseen):
         raise InputError(f"unseen is {unseen!r}; use {' or '.join(map(repr, get_args(Unseen)))}.")
     if isinstance(rows, Dataset):
-        _check_like(schema, rows.schema, aware)
-        return Rows(cells_of(dist, rows.columns, rows.n_rows), rows.group if aware else None)
-    columns = read_features(schema, rows, unseen=unseen)
-    n_rows = len(next(iter(columns.values())))
-    return Rows(cells_of(dist, columns, n_rows), read_groups(schema, rows) if aware else None)
-
-
-def _check_like(known: Schema, given: Schema, aware: bool) -> None:
-    advice = "read the table with Dataset.read_like(plan.distribution.schema, table)."
-    if given.features != known.features:
-        ours, theirs = ({f.name for f in schema.features} for schema in (known, given))
-        odd = sorted(ours ^ theirs)
-        what = f"differ in {', '.join(odd)}" if odd else "code their values in another way"
-        raise InputError(f"The rows and the plan {what}; {advice}")
-    if aware and given.groups != known.groups:
-        raise InputError(
-            f"The rows have the groups {', '.join(given.groups)}, the plan has maps for "
-            f"{', '.join(known.groups)}; {advice}"
-        )
+        cell = dist.cells_of(rows)
+        if aware and rows.groups != schema.groups:
+            raise InputError(
+                f"The rows have the groups {', '.join(rows.groups)}, the plan has maps for "
+                f"{', '.join(schema.groups)}; read the table with Dataset.read_like(plan.distribution.schema, table)."
+            )
+        return Rows(cell, rows.group if aware else None)
+    cell = dist.cells_of(read_features(schema, rows, unseen=unseen))
+    return Rows(cell, read_groups(schema, rows) if aware else None)
 
 
 def check_seed(random_state: int) -> int:

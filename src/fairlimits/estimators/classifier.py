@@ -31,10 +31,7 @@ from fairlimits.law import (
     CellDistribution,
     Neighbourhood,
     Outcome,
-    OutcomeCells,
     Partition,
-    assign,
-    cells_of,
     discretize,
     estimate_outcome,
 )
@@ -234,7 +231,9 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
                 data, number, partition=self.partition, generator=None, outcome=outcome, random_state=seed
             )
             rule = solve(dist, asked, aware=self.aware, **self._goal())
-            own_scores = _scores_in(rule, _own_cells(dist, data, outcome), data.group)
+            # Of an estimate, the one that did not see the row.
+            cell = dist.cells_of(data, q=None if outcome is None else outcome.q)
+            own_scores = _scores_in(rule, cell, data.group)
         self.classes_ = target.classes
         self.groups_ = data.groups
         self.rule_ = rule
@@ -358,7 +357,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
             group = read_group(self._schema, self._sensitive_names, sensitive_features, n_rows)
         if isinstance(self.rule_, PointwiseRule):
             return table, self.rule_.scores_of(self.rule_.model.predict_columns(columns, n_rows), group)
-        return table, _scores_in(self.rule_, cells_of(self.rule_.distribution, columns, n_rows), group)
+        return table, _scores_in(self.rule_, self.rule_.distribution.cells_of(columns), group)
 
     def __getstate__(self) -> dict[str, Any]:
         # Files must not hold the people that the estimator was fitted on; what is made from them when asked for would
@@ -377,15 +376,6 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
 
 def _scores_in(rule: Rule, cell: Ints, group: Ints | None) -> Floats:
     return np.asarray(rule.scores[cell] if group is None or not rule.aware else rule.scores[cell, group])
-
-
-def _own_cells(dist: CellDistribution, data: Dataset, outcome: Outcome | None) -> Ints:
-    """Cells of the rows of the fit; where they follow from an estimate, by the one that did not see the row."""
-    if outcome is None or not isinstance(dist.places, OutcomeCells):
-        return cells_of(dist, data.columns, data.n_rows)
-    space = dist.places.space
-    encoded = space.encoding.transform_dataset(data) if space.feature_scale > 0 else None
-    return assign(space.place(outcome.q, encoded), dist.places.codewords)
 
 
 def _compared(data: Dataset, scores: Floats) -> dict[str, dict[str, float]]:

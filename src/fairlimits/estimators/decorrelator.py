@@ -35,7 +35,7 @@ from fairlimits.estimators.frames import (
     read_group,
     read_weights,
 )
-from fairlimits.law import FEATURES, CellDistribution, Partition, cells_of, discretize, estimate_outcome
+from fairlimits.law import FEATURES, CellDistribution, Partition, discretize, estimate_outcome
 from fairlimits.limits import solve
 from fairlimits.notions import check_tolerances
 
@@ -172,7 +172,7 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         table = open_rows(self, X)
         n_rows = len(table)
         columns = read_features(self._schema, table.frame.to_native(), unseen="missing")
-        cell = cells_of(self.distribution_, columns, n_rows)
+        cell = self.distribution_.cells_of(columns)
         draws = row_draws(table, self.random_state)
         bins = np.zeros(n_rows, dtype=np.int64)
         aware = self.plan_.aware

@@ -19,7 +19,6 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset
 from fairlimits.decorrelation import Plan
 from fairlimits.errors import InputError
-from fairlimits.law import cells_of
 from fairlimits.limits import Frontier, PointwiseFrontier, PointwiseRule, Rule, by_group
 from fairlimits.notions import (
     ACCURACY,
@@ -252,8 +251,7 @@ def row_scores(rule: OneRule | ManyRules, rows: Dataset) -> Floats:
     else:
         scores = by_group(rule.scores, rule.aware, dist.n_groups)
         scores = scores if isinstance(rule, Frontier) else scores[None]
-    cell = cells_of(dist, rows.columns, rows.n_rows)
-    return np.asarray(scores[:, cell, rows.group])
+    return np.asarray(scores[:, dist.cells_of(rows), rows.group])
 
 
 def _plug_in(rule: OneRule | ManyRules) -> Floats:

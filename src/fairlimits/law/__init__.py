@@ -12,7 +12,6 @@ from fairlimits.law.cells.building import (
 )
 from fairlimits.law.cells.counts import count_cells
 from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.memberships import cells_of
 from fairlimits.law.cells.merging import merge
 from fairlimits.law.cells.neighbours import (
     MOST_CELLS,
@@ -55,7 +54,6 @@ __all__ = [
     "assign",
     "can_compare",
     "cell_distances",
-    "cells_of",
     "cells_supported",
     "check_enough_rows",
     "check_partitions",

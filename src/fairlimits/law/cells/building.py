@@ -209,7 +209,7 @@ def _counted_like(data: Dataset | Stream, like: CellDistribution, tell: Progress
         )
     else:
         rows = data.n_rows
-        counts = count_cells(assign(like.encoding.transform_dataset(data), like.centroids), data, like.n_cells)
+        counts = count_cells(like.cells_of(data), data, like.n_cells)
         if not counts.rows.any():
             raise DataError("No row counts: there are none, or all weights are 0; give some rows a weight above 0.")
     tell(1.0, "counted")

@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairlimits._util.storage import read_archive, write_archive
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Encoding, Schema, value_text
+from fairlimits.data import Dataset, Encoding, Schema, value_text
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.origins import Origin
+from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.cells.sampling import share_errors
 from fairlimits.notions import RateTable
 
@@ -29,8 +30,8 @@ _KIND = "distribution"
 class Places(Protocol):
     """How rows find their cells, where that is not the nearest centroid."""
 
-    def cells_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Ints:
-        """Return the cell of each row."""
+    def cells_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int, q: Floats | None = None) -> Ints:
+        """Return the cell of each row (see `CellDistribution.cells_of`)."""
         ...
 
 
@@ -176,6 +177,53 @@ class CellDistribution:
         condition = condition[:, :, pick if given_label is None else [given_label]].sum()
         with np.errstate(invalid="ignore"):
             return np.asarray(joint / condition)
+
+    def cells_of(self, rows: Dataset | Mapping[str, NDArray[Any]], *, q: Floats | None = None) -> Ints:
+        """Find the cell of each row; neither label nor group is looked at.
+
+        Parameters
+        ----------
+        rows : Dataset, or mapping of str to ndarray of shape (n,)
+            The rows, or only their features, coded as in `Dataset.columns`.
+        q : ndarray of shape (n, G, 2), optional
+            P(A, Y | x) of each row, where it is known: for the rows that the cells were made from, `Outcome.q` has the
+            estimates by learners that did not see the row. By default the learners of the cells estimate it. It has no
+            meaning for cells of the features.
+        """
+        if isinstance(rows, Dataset):
+            self._check_features(rows)
+            columns = rows.columns
+        elif isinstance(rows, Mapping):
+            columns = rows
+        else:
+            raise InputError(
+                f"The rows are a {type(rows).__name__}, which is not coded yet; give a Dataset, as "
+                "Dataset.read_like(distribution.schema, table) makes."
+            )
+        n_rows = len(next(iter(columns.values()), ()))
+        if self.places is not None:
+            return self.places.cells_of(columns, n_rows, q)
+        if self.encoding is None or self.centroids is None:
+            raise InputError(
+                "This distribution is made of bare numbers and knows no columns, so rows have no cell in it: make the "
+                "distribution with discretize."
+            )
+        if not self.origin.by_features:
+            raise InputError(
+                "These cells cut an estimate of P(A, Y | x), and its learners are not in the file that the "
+                "distribution was loaded from, so rows have no cell in it: make the distribution with discretize again."
+            )
+        return assign(self.encoding.transform(columns, n_rows), self.centroids)
+
+    def _check_features(self, rows: Dataset) -> None:
+        if self.schema is None or self.schema.features == rows.schema.features:
+            return
+        ours, theirs = ({feature.name for feature in schema.features} for schema in (self.schema, rows.schema))
+        odd = sorted(ours ^ theirs)
+        what = f"differ in {', '.join(odd)}" if odd else "code their values in another way"
+        raise InputError(
+            f"The rows and the cells {what}; read the table with Dataset.read_like(distribution.schema, table)."
+        )
 
     def share_errors(self, confidence: float = 0.95) -> Floats:
         """Error of each cell's shares that its own count of rows guarantees (see `fairlimits.law.cells.sampling`)."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Encoding
+from fairlimits.errors import InputError
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.outcome.crossfit import OutcomeModel
 from fairlimits.law.outcome.learners import Columns
@@ -74,9 +75,15 @@ class OutcomeCells:
     space: Space
     codewords: NDArray[np.float32]
 
-    def cells_of(self, columns: Columns, n_rows: int) -> Ints:
-        """Return the cell of each row; neither label nor group is looked at."""
-        q = self.model.predict_columns(columns, n_rows)
+    def cells_of(self, columns: Columns, n_rows: int, q: Floats | None = None) -> Ints:
+        """Return the cell of each row, by its `q` where that is known; neither label nor group is looked at."""
+        if q is None:
+            q = self.model.predict_columns(columns, n_rows)
+        elif q.shape != (n_rows, *self.space.divisor.shape):
+            raise InputError(
+                f"q has shape {q.shape}; it must be {(n_rows, *self.space.divisor.shape)}, that is P(A, Y | x) of each "
+                "row, as in Outcome.q."
+            )
         encoded = self.space.encoding.transform(columns, n_rows) if self.space.feature_scale > 0 else None
         return assign(self.space.place(q, encoded), self.codewords)
 

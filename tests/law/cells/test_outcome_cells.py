@@ -1,7 +1,8 @@
-"""Rows find their cells, whatever the cells cut."""
+"""Cells of an estimate, and how rows find their cells, whatever the cells cut."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from sklearn.linear_model import LogisticRegression
 from fairlimits import CellDistribution, Outcome, decorrelate, discretize, estimate_outcome, evaluate, solve
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
-from fairlimits.law.cells.memberships import cells_of
 from fairlimits.law.cells.origins import Partition
 from known_people import known
 
@@ -50,8 +50,9 @@ def test_new_rows_find_cells_without_label_or_group(partition: Partition) -> Non
     data, outcome = learned()
     dist = discretize(data, 12, partition=partition, outcome=outcome, generator=None)
     test, _ = known(2, 200)
-    found = cells_of(dist, test.columns, test.n_rows)
+    found = dist.cells_of(test)
     assert ((found >= 0) & (found < 12)).all()
+    np.testing.assert_array_equal(dist.cells_of(test.columns), found)
     plan = decorrelate(dist, solve(dist, {"DP": 0.05}))
     assert plan.apply(test).num_rows == 200
     # Individual fairness compares the cells' mean features.
@@ -65,9 +66,35 @@ def test_a_saved_distribution_of_outcome_cells_says_that_it_cannot_place_rows(tm
     loaded = CellDistribution.load(tmp_path / "dist.npz")
     assert solve(loaded, {"DP": 0.0}).accuracy == pytest.approx(solve(dist, {"DP": 0.0}).accuracy)
     with pytest.raises(InputError, match="learners are not in the file"):
-        cells_of(loaded, data.columns, data.n_rows)
+        loaded.cells_of(data)
     with pytest.raises(InputError, match="bare numbers"):
-        cells_of(CellDistribution.from_mass(dist.mass), data.columns, data.n_rows)
+        CellDistribution.from_mass(dist.mass).cells_of(data)
+
+
+@pytest.mark.parametrize("partition", ["features", "outcome", "blend"])
+def test_the_rows_that_cells_were_made_from_find_them_out_of_fold(partition: Partition) -> None:
+    data, outcome = learned()
+    dist = discretize(data, 12, partition=partition, outcome=outcome, generator=None)
+    assert dist.counts is not None
+    found = dist.cells_of(data, q=outcome.q)
+    np.testing.assert_array_equal(np.bincount(found, minlength=12), dist.counts.sum(axis=(1, 2)))
+    in_fold = dist.cells_of(data)
+    assert np.array_equal(found, in_fold) == (partition == "features")
+
+
+def test_rows_of_another_kind_have_no_cell() -> None:
+    data, outcome = learned()
+    dist = discretize(data, 10, partition="outcome", outcome=outcome)
+    with pytest.raises(InputError, match=r"differ in area; read the table with Dataset\.read_like"):
+        dist.cells_of(data.take_out("area")[0])
+    flipped = replace(data.schema.features[1], categories=data.schema.features[1].categories[::-1])
+    other = replace(data, schema=replace(data.schema, features=(data.schema.features[0], flipped)))
+    with pytest.raises(InputError, match="code their values in another way"):
+        dist.cells_of(other)
+    with pytest.raises(InputError, match="are a Table, which is not coded yet"):
+        dist.cells_of(data.to_table())
+    with pytest.raises(InputError, match=r"q has shape \(3, 2, 2\); it must be \(3000, 2, 2\)"):
+        dist.cells_of(data, q=outcome.q[:3])
 
 
 def test_bad_input_gets_a_sentence() -> None:
