@@ -23,7 +23,7 @@ import numpy as np
 
 import fairlimits as fl
 from benchmarks.cases import adult, peak_megabytes, table, timed
-from fairlimits.decorrelation import Multipliers, Plan, decorrelate
+from fairlimits.decorrelation import Decorrelation, Multipliers, decorrelate
 
 HIDING_CELLS = 128
 """Cells of the map that hides: more raise accuracy, and overfit the groups' shares of cells."""
@@ -78,7 +78,7 @@ def hiding(splits: int = 10, cells: int = HIDING_CELLS) -> list[dict[str, Any]]:
     return results
 
 
-def at_equal_violation(dist: fl.CellDistribution, rule: fl.Rule, plan: Plan) -> float:
+def at_equal_violation(dist: fl.CellDistribution, rule: fl.Rule, plan: Decorrelation) -> float:
     """Best objective of any map that violates the tolerances no more than a plan does."""
     wider = {name: max(eps, plan.gaps[name]) for name, eps in plan.tolerances.items()}
     weights = plan.accuracy_weight, plan.correlation_weight

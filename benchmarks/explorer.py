@@ -25,7 +25,7 @@ CASES: dict[str, tuple[tuple[str, ...], bool]] = {
     "DP + EOd, decorrelated": (("DP", "EOd"), True),
     "IF": (("IF",), False),
     "DP + EA + IF": (("DP", "EA", "IF"), False),
-    "all notions": (fl.ALL_NOTIONS, False),
+    "all notions": (fl.notions.ALL_NOTIONS, False),
     "DP + EA + IF, decorrelated": (("DP", "EA", "IF"), True),
 }
 """Notions that are switched on, and whether the features must be independent of the group."""

@@ -96,7 +96,7 @@ def limits(name: str, cells: int, seed: int, generator: str | None) -> dict[str,
     """Distance to held-out people, and plug-in against held-out accuracy of the rules solved on a source."""
     learned, other = fl.load_dataset(name).split(0.5, seed)
     # A million, or what the bound asks for if that is more.
-    n_samples = max(1_000_000, fl.samples_needed(cells))
+    n_samples = max(1_000_000, fl.law.samples_needed(cells))
     rows, source = learned, None
     if generator is not None:
         rows = make_generator(generator).fit(learned, seed).sample(n_samples, seed)

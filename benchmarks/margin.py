@@ -19,6 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
 from benchmarks.cases import table
+from fairlimits.limits import OutcomePolicy
 from fairlimits.notions import NOTIONS as REGISTRY
 from fairlimits.notions import tally
 
@@ -44,9 +45,9 @@ def draw(name: str, learner: str, seed: int, rows: int = ROWS, eps: float = TOLE
     results = []
     for notion, aware, confidence in product(NOTIONS, (False, True), (None, CONFIDENCE)):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", fl.MarginWarning)
-            rule = fl.solve_pointwise(outcome, {notion: eps}, aware=aware, confidence=confidence)
-        found = tally(law, rule.scores_of(q, law.group)[None])
+            warnings.simplefilter("ignore", fl.limits.MarginWarning)
+            rule = fl.solve(outcome, {notion: eps}, aware=aware, confidence=confidence)
+        found = tally(law, rule.policy.scores_at(q, law.group)[None])
         rates = [found.rate(rate)[0] for rate in REGISTRY[notion].rates]
         results.append(
             {
@@ -59,7 +60,7 @@ def draw(name: str, learner: str, seed: int, rows: int = ROWS, eps: float = TOLE
                 "gap": max(float(own.max() - own.min()) for own in rates),
                 "accuracy": float(found.accuracy()[0]),
                 "tightened by": rule.margins[notion],
-                "constant": rule.constant is not None,
+                "constant": isinstance(rule.policy, OutcomePolicy) and rule.policy.constant is not None,
             }
         )
     return results

@@ -128,7 +128,7 @@ def bands() -> dict[str, float]:
     for aware in (False, True):
         curve = fl.frontier(adult(CELLS, 0), NOTIONS, aware=aware)
         start = processor_seconds()
-        seconds, _ = timed(partial(fl.frontier_band, curve, resamples=RESAMPLES))
+        seconds, _ = timed(partial(curve.band, resamples=RESAMPLES))
         name = "seen" if aware else "hidden"
         results |= {f"group {name}, seconds": seconds, f"group {name}, processor": processor_seconds() - start}
     return results

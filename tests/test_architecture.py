@@ -82,10 +82,12 @@ def test_rooms_are_entered_through_their_fronts(path: Path) -> None:
             assert taken in fronts[other], f"{name} is not at the front of {other}"
 
 
-def test_fronts_are_in_order() -> None:
+def test_fronts_are_in_order_and_shadow_no_file() -> None:
     for name in ROOMS[1:-1]:
         front = import_module(f"fairlimits.{name}")
         assert list(front.__all__) == sorted(set(front.__all__), key=order), name
+        files = {path.stem for path in (SOURCE / name).iterdir()}
+        assert not files & set(front.__all__), name
 
 
 def test_importing_the_package_leaves_heavy_packages_alone() -> None:

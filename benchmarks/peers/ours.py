@@ -30,5 +30,5 @@ def ours(split: Split, setting: Setting, estimates: Estimates) -> Callable[[], F
     """Fit our rule at one tolerance; the answer gives its probability of deciding 1 for the test rows."""
     # The test rows were estimated before, so the model that would do it is not needed.
     outcome = Outcome(split.learn, estimates.fit, OutcomeModel(split.learn.schema, ()), {}, {})
-    rule = fl.solve_pointwise(outcome, {setting.criterion: setting.eps}, aware=setting.aware)
-    return lambda: rule.scores_of(estimates.test, split.test.group)
+    rule = fl.solve(outcome, {setting.criterion: setting.eps}, aware=setting.aware)
+    return lambda: rule.policy.scores_at(estimates.test, split.test.group)

@@ -1,4 +1,4 @@
-"""`read_table` and `open_dataset`: files and names to data."""
+"""`read_table` and `open_data`: files and names to data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from fairlimits.data import Feature, open_dataset, read_table
+from fairlimits.data import Feature, open_data, read_table
 from fairlimits.errors import DataError, FileError, InputError
 
 CSV = "age,job,sex,hired\n30,nurse,F,1\n,?,M,0\n22,None,F,0\nNA,,M,1\n"
@@ -83,32 +83,32 @@ def test_no_file_and_a_directory(tmp_path: Path) -> None:
 
 
 def test_open_a_file(csv: str) -> None:
-    data = open_dataset(csv, label="hired", positive="1", sensitive="sex", categorical="age")
+    data = open_data(csv, label="hired", positive="1", sensitive="sex", categorical="age")
     assert data.label.tolist() == [1, 0, 0, 1]
     assert data.schema.features == (
         Feature("age", "categorical", (22, 30, None)),
         Feature("job", "categorical", ("None", "nurse", None)),
     )
-    assert open_dataset(csv, label="hired", sensitive=["sex"], drop="job").n_rows == 4
+    assert open_data(csv, label="hired", sensitive=["sex"], drop="job").n_rows == 4
 
 
 @pytest.mark.parametrize("parts", [{}, {"label": "hired"}, {"sensitive": "sex"}, {"label": "x", "sensitive": []}])
 def test_a_file_needs_label_and_sensitive(csv: str, parts: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="which columns are the label and sensitive"):
-        open_dataset(csv, **parts)
+        open_data(csv, **parts)
 
 
 def test_open_a_benchmark() -> None:
-    assert open_dataset("adult").n_rows == 48_842
-    assert len(open_dataset("adult", sensitive=["sex", "race"]).groups) == 10
+    assert open_data("adult").n_rows == 48_842
+    assert len(open_data("adult", sensitive=["sex", "race"]).groups) == 10
     with pytest.raises(DataError, match="no sensitive column 'gender'"):
-        open_dataset("adult", sensitive="gender")
+        open_data("adult", sensitive="gender")
 
 
 def test_neither_name_nor_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="use adult, law, dutch, or the path"):
-        open_dataset("adullt", label="y", sensitive="a")
+        open_data("adullt", label="y", sensitive="a")
     with pytest.raises(FileError, match="There is no file"):
-        open_dataset(str(tmp_path / "none.csv"), label="y", sensitive="a")
+        open_data(str(tmp_path / "none.csv"), label="y", sensitive="a")
     with pytest.raises(FileError, match="is a directory"):
-        open_dataset(str(tmp_path), label="y", sensitive="a")
+        open_data(str(tmp_path), label="y", sensitive="a")

@@ -30,7 +30,7 @@ def whole(table: pa.Table, **roles: Any) -> fl.Dataset:
     return fl.Dataset.from_frame(table, **{**ROLES, **roles})
 
 
-def read(stream: fl.Stream, learned: Any) -> tuple[dict[str, Any], Any, Any]:
+def read(stream: fl.data.Stream, learned: Any) -> tuple[dict[str, Any], Any, Any]:
     """All rows, through the reader of the parts."""
     datasets = []
 
@@ -59,7 +59,7 @@ def read(stream: fl.Stream, learned: Any) -> tuple[dict[str, Any], Any, Any]:
 def test_schema_encoding_and_rows_are_those_of_the_whole_table(tmp_path: Path, roles: dict[str, Any]) -> None:
     table = people()
     expected = whole(table, **roles)
-    stream = fl.open_stream(write(table, tmp_path / "big"), **{**ROLES, **roles})
+    stream = fl.data.open_stream(write(table, tmp_path / "big"), **{**ROLES, **roles})
     learned = stream.learn()
     assert learned.schema == expected.schema
     wanted = Encoding.fit(expected)
@@ -84,19 +84,19 @@ def test_sources_of_all_kinds_are_one_table(tmp_path: Path) -> None:
     table = people(900).drop_columns(["weight"])
     folder = write(table, tmp_path / "big")
     files = sorted(folder.iterdir())
-    schema = fl.open_stream(folder, **ROLES).learn().schema
+    schema = fl.data.open_stream(folder, **ROLES).learn().schema
     for source in (str(folder / "*.parquet"), files, [str(file) for file in files], pads.dataset(folder)):
-        assert fl.open_stream(source, **ROLES).learn().schema == schema
+        assert fl.data.open_stream(source, **ROLES).learn().schema == schema
     sheets = tmp_path / "sheets"
     sheets.mkdir()
     pa_csv.write_csv(table, sheets / "one.csv")
-    assert fl.open_stream(sheets, **ROLES).learn().schema == schema
+    assert fl.data.open_stream(sheets, **ROLES).learn().schema == schema
 
 
 def test_a_filter_is_kept_to(tmp_path: Path) -> None:
     table = people(900).drop_columns(["weight"])
     chosen = pads.dataset(write(table, tmp_path / "big")).filter(pads.field("age") < 60)
-    stream = fl.open_stream(chosen, **ROLES)
+    stream = fl.data.open_stream(chosen, **ROLES)
     old = table.filter(pa.compute.less(table["age"], 60))
     assert stream.learn().facts.rows == old.num_rows
     assert stream.learn().schema == whole(old).schema
@@ -125,7 +125,7 @@ def test_a_key_in_the_path_is_a_column(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         part = table.filter(pa.compute.equal(table["sex"], sex)).drop_columns(["sex"])
         pq.write_table(part, folder / "part.parquet")
-    assert fl.open_stream(tmp_path / "big", **ROLES).learn().schema.groups == ("f", "m")
+    assert fl.data.open_stream(tmp_path / "big", **ROLES).learn().schema.groups == ("f", "m")
 
 
 def test_a_column_that_is_empty_in_some_parts_has_the_kind_of_the_others(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_column_that_is_empty_in_some_parts_has_the_kind_of_the_others(tmp_pat
     nothing = nothing.set_column(nothing.schema.get_field_index("income"), "income", pa.nulls(900))
     pq.write_table(nothing, tmp_path / "a.parquet")
     pq.write_table(table, tmp_path / "b.parquet")
-    schema = fl.open_stream(tmp_path, **ROLES).learn().schema
+    schema = fl.data.open_stream(tmp_path, **ROLES).learn().schema
     assert {f.name: f.kind for f in schema.features}["job"] == "categorical"
     assert {f.name: f.kind for f in schema.features}["income"] == "numeric"
 
@@ -146,7 +146,7 @@ def test_files_that_differ_in_types_only_are_one_table(tmp_path: Path) -> None:
     whole_numbers = changed(table, "age", table["age"].cast(pa.int32()))
     for number, part in enumerate((table, coded, short, whole_numbers)):
         pq.write_table(part, tmp_path / f"{number}.parquet")
-    schema = fl.open_stream(tmp_path, **ROLES).learn().schema
+    schema = fl.data.open_stream(tmp_path, **ROLES).learn().schema
     assert schema == whole(table).schema
 
 
@@ -177,7 +177,7 @@ def test_bad_tables_are_refused_in_words(
 ) -> None:
     folder = write(change(people(900)), tmp_path / "big", files=1)
     with pytest.raises(DataError, match=message):
-        fl.open_stream(folder, **{**ROLES, **roles}).learn()
+        fl.data.open_stream(folder, **{**ROLES, **roles}).learn()
 
 
 def test_names_of_people_are_refused_before_they_fill_the_memory(
@@ -186,7 +186,7 @@ def test_names_of_people_are_refused_before_they_fill_the_memory(
     monkeypatch.setattr("fairlimits.data.facts._MOST_CATEGORIES", 500)
     table = changed(people(900), "job", pa.array([f"p{i}" for i in range(900)]))
     with pytest.raises(DataError, match="more than 500 different values"):
-        fl.open_stream(write(table, tmp_path / "big"), **ROLES).learn()
+        fl.data.open_stream(write(table, tmp_path / "big"), **ROLES).learn()
 
 
 def test_bad_sources_are_refused_in_words(tmp_path: Path) -> None:
@@ -209,12 +209,12 @@ def test_bad_sources_are_refused_in_words(tmp_path: Path) -> None:
         (tmp_path / "what.txt", "Cannot tell"),
     ]:
         with pytest.raises(FileError, match=message):
-            fl.open_stream(source, **ROLES)
+            fl.data.open_stream(source, **ROLES)
     for source in (3, [1, 2], []):
         with pytest.raises(InputError, match=r"Cannot read rows from|No file was given"):
-            fl.open_stream(source, **ROLES)
+            fl.data.open_stream(source, **ROLES)
     for roles in ({}, {"label": "paid"}, {"sensitive": "sex"}, {"weight": "weight"}):
         with pytest.raises(InputError, match="need to be explained"):
-            fl.open_stream(good, **roles).learn()  # type: ignore[arg-type]
+            fl.data.open_stream(good, **roles).learn()  # type: ignore[arg-type]
     with pytest.raises(InputError, match="unseen"):
-        fl.open_stream(good, **ROLES, unseen="what")  # type: ignore[arg-type]
+        fl.data.open_stream(good, **ROLES, unseen="what")  # type: ignore[arg-type]

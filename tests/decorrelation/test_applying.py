@@ -12,20 +12,20 @@ import pytest
 from map_samples import discretized, some_data, some_distribution, some_table
 
 from fairlimits.data import Dataset
-from fairlimits.decorrelation import Plan, decorrelate
+from fairlimits.decorrelation import Decorrelation, decorrelate
 from fairlimits.decorrelation.applying import FEWEST_PEOPLE, Rows, cell_values, draw_bins, read_rows
 from fairlimits.errors import DataError, InputError
 from fairlimits.law.cells.building import discretize
-from fairlimits.limits.rules import solve
+from fairlimits.limits import solve
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["unaware", "aware"])
-def plan(request: pytest.FixtureRequest) -> Plan:
+def plan(request: pytest.FixtureRequest) -> Decorrelation:
     dist = discretized()
     return decorrelate(dist, solve(dist, {"DP": 0.0}, aware=request.param))
 
 
-def test_features_only(plan: Plan) -> None:
+def test_features_only(plan: Decorrelation) -> None:
     mapped = plan.apply(some_data(1, 200))
     assert mapped.column_names == ["size", "skill", "colour", *(["scored_as"] if plan.aware else [])]
     assert mapped.num_rows == 200
@@ -35,7 +35,7 @@ def test_features_only(plan: Plan) -> None:
         assert set(mapped["scored_as"].to_pylist()) <= {"f", "m"}
 
 
-def test_every_row_is_that_of_a_target_cell(plan: Plan) -> None:
+def test_every_row_is_that_of_a_target_cell(plan: Decorrelation) -> None:
     values = cell_values(plan.distribution)
     colours = plan.distribution.schema.features[2].categories  # type: ignore[union-attr]
     possible = {
@@ -47,13 +47,13 @@ def test_every_row_is_that_of_a_target_cell(plan: Plan) -> None:
     assert {(row["size"], row["skill"], row["colour"]) for row in mapped} <= possible
 
 
-def test_no_row_is_that_of_a_person(plan: Plan) -> None:
+def test_no_row_is_that_of_a_person(plan: Decorrelation) -> None:
     people = some_data(0, 3_000)
     skills = set(people.columns["skill"].tolist())
     assert not skills & set(plan.apply(people)["skill"].to_pylist())
 
 
-def test_only_the_cell_and_group_of_a_row_count(plan: Plan) -> None:
+def test_only_the_cell_and_group_of_a_row_count(plan: Decorrelation) -> None:
     """Rows of one cell (and group) are alike: with the same draws, they are sent to the same values."""
     people = some_data(3, 2_000)
     rows = read_rows(plan.distribution, plan.aware, people, "refuse")
@@ -70,19 +70,19 @@ def test_only_the_cell_and_group_of_a_row_count(plan: Plan) -> None:
     assert plan.apply(replaced, 5).equals(plan.apply(people, 5))
 
 
-def test_seeds(plan: Plan) -> None:
+def test_seeds(plan: Decorrelation) -> None:
     people = some_data(4, 300)
     assert plan.apply(people, 7).equals(plan.apply(people, 7))
     assert not plan.apply(people, 7).equals(plan.apply(people, 8))
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, "a", None])
-def test_seeds_that_cannot_be_used(plan: Plan, seed: Any) -> None:
+def test_seeds_that_cannot_be_used(plan: Decorrelation, seed: Any) -> None:
     with pytest.raises(InputError, match=r"seed is .*whole number of at least 0"):
         plan.apply(some_data(4, 20), seed)
 
 
-def test_draws_follow_the_map(plan: Plan) -> None:
+def test_draws_follow_the_map(plan: Decorrelation) -> None:
     n = plan.distribution.n_cells
     rng = np.random.default_rng(0)
     rows = Rows(rng.integers(n, size=200_000), rng.integers(2, size=200_000) if plan.aware else None)
@@ -95,7 +95,7 @@ def test_draws_follow_the_map(plan: Plan) -> None:
             assert not drawn[columns[:, cell] == 0].any()
 
 
-def test_the_group_cannot_be_told_from_mapped_people_it_was_made_from(plan: Plan) -> None:
+def test_the_group_cannot_be_told_from_mapped_people_it_was_made_from(plan: Decorrelation) -> None:
     people = some_data(0, 3_000)
     mapped = plan.apply(people, 1).to_pandas()
     told = mapped.assign(group=people.group).groupby([*mapped.columns], dropna=False)["group"].agg(["mean", "size"])
@@ -103,7 +103,7 @@ def test_the_group_cannot_be_told_from_mapped_people_it_was_made_from(plan: Plan
     assert often["mean"].to_numpy() == pytest.approx(people.group.mean(), abs=0.12)
 
 
-def test_tables_of_any_kind_seen_or_not(plan: Plan) -> None:
+def test_tables_of_any_kind_seen_or_not(plan: Decorrelation) -> None:
     table = some_table(6, 100)
     expected = plan.apply(Dataset.read_like(plan.distribution.schema, table), 2)  # type: ignore[arg-type]
     for frame in (table, table.to_pandas(), pl.from_arrow(table)):
@@ -117,7 +117,7 @@ def test_tables_of_any_kind_seen_or_not(plan: Plan) -> None:
         assert plan.apply(features, 2).equals(expected)
 
 
-def test_unseen_categories(plan: Plan) -> None:
+def test_unseen_categories(plan: Decorrelation) -> None:
     frame = some_table(7, 40).to_pandas()
     frame.loc[3, "colour"] = "mauve"
     with pytest.raises(DataError, match=r"'mauve'.*unseen=\"missing\""):
@@ -129,7 +129,7 @@ def test_unseen_categories(plan: Plan) -> None:
     assert len(plan.apply(known)) == 39
 
 
-def test_rows_of_another_kind_are_refused(plan: Plan) -> None:
+def test_rows_of_another_kind_are_refused(plan: Decorrelation) -> None:
     table = some_table(8, 60)
     more = Dataset.from_frame(table, label="hired", sensitive="sex")
     with pytest.raises(InputError, match=r"differ in person; read the table with Dataset\.read_like"):
@@ -195,7 +195,7 @@ def test_a_feature_with_the_name_of_a_result_is_refused() -> None:
         decorrelate(dist, rule).apply(people)
 
 
-def test_missing_values_and_weights(plan: Plan) -> None:
+def test_missing_values_and_weights(plan: Decorrelation) -> None:
     dist = discretized(weight=True)
     weighted: Any = decorrelate(dist, solve(dist, {"DP": 0.0}, aware=plan.aware))
     mapped = weighted.apply(some_data(11, 300, weight=True))
@@ -203,7 +203,7 @@ def test_missing_values_and_weights(plan: Plan) -> None:
     assert weighted.correlation < 1e-10
 
 
-def test_rows_of_one_group_alone_can_be_mapped(plan: Plan) -> None:
+def test_rows_of_one_group_alone_can_be_mapped(plan: Decorrelation) -> None:
     people = some_data(4, 300)
     mapped = plan.apply(people.take(np.flatnonzero(people.group == 1)))
     assert mapped.num_rows == int((people.group == 1).sum())

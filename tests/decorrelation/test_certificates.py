@@ -13,11 +13,11 @@ from map_samples import discretized, some_data, some_table
 from sklearn.metrics import roc_auc_score
 
 from fairlimits.data import Dataset
-from fairlimits.decorrelation import Certificate, Plan, decorrelate
+from fairlimits.decorrelation import Certificate, Decorrelation, decorrelate
 from fairlimits.decorrelation.adversaries import auc_interval
 from fairlimits.errors import DataError, InputError
 from fairlimits.law.cells.building import discretize
-from fairlimits.limits.rules import solve
+from fairlimits.limits import solve
 
 
 @given(st.integers(0, 10_000), st.booleans())
@@ -52,7 +52,7 @@ def test_an_area_without_rivals_is_not_known() -> None:
     assert all(math.isnan(x) for x in auc_interval(np.arange(3.0), none, np.ones(3), 0.95))
 
 
-def plan_of(aware: bool, groups: int = 2, weight: bool = False) -> Plan:
+def plan_of(aware: bool, groups: int = 2, weight: bool = False) -> Decorrelation:
     dist = discretized(groups, weight=weight)
     return decorrelate(dist, solve(dist, {"DP": 0.0}, aware=aware))
 

@@ -12,7 +12,7 @@ from map_samples import some_distribution
 from fairlimits._util.storage import read_archive, write_archive
 from fairlimits.decorrelation import DecorrelationFrontier, decorrelate, decorrelation_frontier
 from fairlimits.errors import FileError, InfeasibleError, InputError
-from fairlimits.limits.rules import solve
+from fairlimits.limits import solve
 
 
 @pytest.fixture(params=[(False, 2), (True, 2), (False, 3)], ids=["unaware", "aware", "three groups"])

@@ -15,7 +15,7 @@ from map_samples import some_distribution
 from fairlimits.decorrelation import decorrelate, restricted_master
 from fairlimits.errors import SolverError
 from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.limits.rules import solve
+from fairlimits.limits import solve
 from literal import Hood, Literal
 from strategies import neighbourhood
 

@@ -14,7 +14,8 @@ from map_samples import some_distribution
 from fairlimits.decorrelation import decorrelate
 from fairlimits.errors import InfeasibleError
 from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.limits.rules import Rule, solve
+from fairlimits.limits import CellPolicy, solve
+from fairlimits.limits.rules import Rule
 from strategies import Case, cases, hoods, neighbourhood, tolerances
 
 WEIGHTS = st.sampled_from([(15.0, 25.0), (15.0, 2.0), (15.0, 0.5), (1.0, 0.05), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0)])
@@ -98,17 +99,8 @@ def test_correlation_kappa_is_attainable_exactly_where_half_of_it_is_as_a_parity
 def test_a_constant_rule_loses_nothing() -> None:
     dist = some_distribution(0)
     free = solve(dist, {})
-    constant = Rule(
-        distribution=dist,
-        scores=np.full(dist.n_cells, 0.4),
-        tolerances={},
-        aware=False,
-        neighbours=free.neighbours,
-        accuracy=np.nan,
-        bayes_accuracy=free.bayes_accuracy,
-        shadow_prices={},
-        optimality_gap=0.0,
-    )
+    policy = CellPolicy(dist, np.full(dist.n_cells, 0.4), aware=False)
+    constant = Rule(policy=policy, tolerances={}, accuracy=np.nan, bayes_accuracy=free.bayes_accuracy)
     for options in ({}, {"distortion": None}, {"distortion_weight": 0.1}):
         plan = decorrelate(dist, constant, **options)
         assert plan.accuracy == pytest.approx(plan.rule_accuracy, abs=1e-12)

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from map_samples import some_distribution
 from scipy.optimize import minimize_scalar
 
-from fairlimits.decorrelation import Multipliers, Plan, decorrelate
+from fairlimits.decorrelation import Decorrelation, Multipliers, decorrelate
 from fairlimits.decorrelation.multipliers import project_to_simplex
 from fairlimits.errors import InputError
 from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.limits.rules import Rule, solve
+from fairlimits.limits import solve
+from fairlimits.limits.rules import Rule
 
 QUICK = Multipliers(tau=100.0, inner_steps=100, max_iterations=4)
 
@@ -36,7 +37,7 @@ def test_projection_onto_the_simplex(seed: int, width: int) -> None:
         assert projected == pytest.approx(np.maximum(point - best.x, 0), abs=1e-4)
 
 
-def at_equal_violation(dist: CellDistribution, rule: Rule, plan: Plan) -> Plan:
+def at_equal_violation(dist: CellDistribution, rule: Rule, plan: Decorrelation) -> Decorrelation:
     """The exact optimum with tolerances wide enough to allow what the plan violates."""
     wider = {name: max(eps, plan.gaps[name]) for name, eps in plan.tolerances.items()}
     return decorrelate(dist, rule, plan.accuracy_weight, plan.correlation_weight, tolerances=wider, distortion=None)

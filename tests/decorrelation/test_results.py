@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from map_samples import discretized, some_distribution
 
-from fairlimits.decorrelation import Multipliers, Plan, decorrelate
+from fairlimits.decorrelation import Decorrelation, Multipliers, decorrelate
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.neighbours import Neighbourhood
-from fairlimits.limits.rules import Rule, solve
+from fairlimits.limits import solve
+from fairlimits.limits.rules import Rule
 from literal import Hood, Literal
 
 HOOD = Neighbourhood(percentile=20.0)
@@ -89,7 +90,7 @@ def test_saved_and_loaded(aware: bool, tmp_path: Path) -> None:
     ]
     for plan in plans:
         plan.save(tmp_path / "plan.npz")
-        again = Plan.load(tmp_path / "plan.npz")
+        again = Decorrelation.load(tmp_path / "plan.npz")
         assert np.array_equal(np.stack(again.maps), np.stack(plan.maps))
         assert np.array_equal(again.scores, plan.scores)
         for name in (
@@ -119,7 +120,7 @@ def test_a_loaded_plan_maps_rows_alike(tmp_path: Path) -> None:
     plan = decorrelate(dist, solve(dist, {"DP": 0.0}))
     plan.save(tmp_path / "plan.npz")
     rows = some_data(1, 50)
-    assert Plan.load(tmp_path / "plan.npz").apply(rows, 3).equals(plan.apply(rows, 3))
+    assert Decorrelation.load(tmp_path / "plan.npz").apply(rows, 3).equals(plan.apply(rows, 3))
 
 
 def test_files_that_are_no_plans(tmp_path: Path) -> None:
@@ -127,9 +128,9 @@ def test_files_that_are_no_plans(tmp_path: Path) -> None:
     rule = solve(dist, {"DP": 0.1})
     rule.save(tmp_path / "rule.npz")
     with pytest.raises(FileError, match="holds a rule, not a plan"):
-        Plan.load(tmp_path / "rule.npz")
+        Decorrelation.load(tmp_path / "rule.npz")
     with pytest.raises(FileError, match="no file"):
-        Plan.load(tmp_path / "none.npz")
+        Decorrelation.load(tmp_path / "none.npz")
     decorrelate(dist, rule).save(tmp_path / "plan.npz")
     header, arrays = _read(tmp_path / "plan.npz")
     for damage in (
@@ -140,12 +141,12 @@ def test_files_that_are_no_plans(tmp_path: Path) -> None:
         {"scores": arrays["scores"] + 1.5},
     ):
         with pytest.raises(FileError, match=r"plan is damaged"):
-            Plan._unpack(header, arrays | damage)
+            Decorrelation._unpack(header, arrays | damage)
     for odd in ({"method": "guess"}, {"choice": "none"}):
         with pytest.raises(FileError, match="unknown kind"):
-            Plan._unpack(header | odd, arrays)
+            Decorrelation._unpack(header | odd, arrays)
     with pytest.raises(FileError, match="damaged"):
-        Plan._unpack({key: value for key, value in header.items() if key != "optimum"}, arrays)
+        Decorrelation._unpack({key: value for key, value in header.items() if key != "optimum"}, arrays)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -160,10 +161,10 @@ def test_a_plan_for_other_cells_or_groups_is_refused(aware: bool) -> None:
     for other in (some_distribution(4, cells=7), some_distribution(4, cells=6, groups=3)):
         if other.n_cells != 6 or aware:
             with pytest.raises(InputError, match=r"fit|shapes"):
-                Plan(**{**vars_of(plan), "distribution": other})
+                Decorrelation(**{**vars_of(plan), "distribution": other})
 
 
-def vars_of(plan: Plan) -> dict[str, Any]:
+def vars_of(plan: Decorrelation) -> dict[str, Any]:
     from dataclasses import fields
 
     return {field.name: getattr(plan, field.name) for field in fields(plan)}

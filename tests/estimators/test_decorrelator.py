@@ -14,7 +14,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from fairlimits import DataError, Decorrelator, InputError, Plan
+from fairlimits import Decorrelation, Decorrelator, InputError
+from fairlimits.errors import DataError
 
 X, Y, SEX = applicants()
 NEW_X, NEW_Y, NEW_SEX = applicants(2_000, seed=1)
@@ -33,7 +34,7 @@ def told_apart(rows: Any) -> float:
 
 
 def test_the_group_is_hidden_in_unseen_rows(fitted: Decorrelator) -> None:
-    assert isinstance(fitted.plan_, Plan)
+    assert isinstance(fitted.plan_, Decorrelation)
     assert fitted.plan_.correlation < 1e-6 < fitted.plan_.baseline_correlation
     assert fitted.distribution_.n_cells == 32
     before, after = numbers(NEW_X), numbers(fitted.transform(NEW_X))

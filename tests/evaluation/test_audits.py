@@ -15,10 +15,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
-from fairlimits import Audit, BeatenWarning, CellDistribution, Dataset, audit
+from fairlimits import Audit, CellDistribution, Dataset, audit
 from fairlimits._util.types import Floats
 from fairlimits.apps.cli import run
 from fairlimits.errors import DataError, InputError
+from fairlimits.evaluation import BeatenWarning
 from fairlimits.evaluation.audits.matching import along
 from fairlimits.limits.rules import by_group
 from fairlimits.notions.registry import NOTIONS, group_gaps
@@ -119,8 +120,8 @@ def test_one_of_our_own_rules_loses_nothing_that_we_could_avoid(aware: bool) -> 
     numbered = data.to_table().append_column("row", pa.array(rows.astype(float)))
     learn, _ = read(numbered).split(0.3, 0)
     outcome = fl.estimate_outcome(learn.take_out("row")[0], estimator=LogisticRegression())
-    rule = fl.solve_pointwise(outcome, {"EOd": 0.05}, aware=aware)
-    found = audit(data, rule.scores(data), notions=["EOd", "DP"], threshold=None, aware=aware, **FAST)["model"]
+    rule = fl.solve(outcome, {"EOd": 0.05}, aware=aware)
+    found = audit(data, rule.decide(data), notions=["EOd", "DP"], threshold=None, aware=aware, **FAST)["model"]
     assert found.standings[0].avoidable.value == pytest.approx(0, abs=2e-3)
     assert found.standings[0].avoidable.low <= 1e-3
     assert not found.beaten
@@ -135,7 +136,7 @@ def test_a_model_that_knows_more_beats_the_limit_loudly() -> None:
     assert tuple(oracle.accuracy) == pytest.approx((1, 1, 1))
     assert oracle.gaps["EOd"].value == 0
     assert len(oracle.beaten) == 5
-    assert "too low to say what is avoidable" in found.in_words()
+    assert "too low to say what is avoidable" in found.summary()
     assert "aware=True" in found.notes[0]
 
 
@@ -171,7 +172,7 @@ def test_a_tiny_group_is_not_estimable_never_zero() -> None:
         assert math.isnan(model.gaps[own.name].value)
         assert math.isnan(own.avoidable.value)
         assert math.isnan(own.unavoidable.value)
-    assert "not estimable" in found.in_words()
+    assert "not estimable" in found.summary()
     assert any("x has" in note and "30 rows in each group" in note for note in found.notes)
     assert found.to_frame().num_rows == 5
     for draw in (found.figure, found.plot):
@@ -264,7 +265,7 @@ def test_cells_give_exact_figures_without_intervals() -> None:
     assert audit(dist, best.scores, notions="EOd", aware=True, threshold=None)["model"].standings[
         0
     ].avoidable.value == pytest.approx(0, abs=1e-9)
-    assert "(nan" not in found.in_words()
+    assert "(nan" not in found.summary()
     assert any("Plug-in figures" in note for note in found.notes)
     assert found.tested is None
     found.figure()
@@ -295,7 +296,7 @@ def test_the_table_and_the_pictures_hold_every_model() -> None:
 
 
 def test_two_sentences_a_model_that_claim_no_more_than_was_found() -> None:
-    lines = audited().in_words().splitlines()
+    lines = audited().summary().splitlines()
     assert len(lines) == 5
     for line in lines:
         assert len(line.rstrip(".").split(". ")) == 2

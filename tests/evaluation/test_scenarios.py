@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from fairlimits import BeatenWarning, Scenarios, scenarios
+from fairlimits import Scenarios, audit, compare_scenarios
 from fairlimits.errors import DataError, InputError
+from fairlimits.evaluation import BeatenWarning
 from known_people import people, read
 
 
 @cache
 def compared(notion: str = "EOd") -> Scenarios:
     data = read(people(0, 4_000)[0])
-    return scenarios(data, {notion: 0.05}, cells=24, estimator=LogisticRegression(), resamples=200)
+    return compare_scenarios(data, {notion: 0.05}, cells=24, estimator=LogisticRegression(), resamples=200)
 
 
 def test_six_lines_and_four_costs() -> None:
@@ -35,7 +37,7 @@ def test_six_lines_and_four_costs() -> None:
     assert 0 < found.calibration_error < 0.05
     assert found.to_frame().num_rows == 6
     assert found.costs_to_frame().num_rows == 4
-    words = found.in_words()
+    words = found.summary()
     assert "best rule we found" in words
     # A tolerance holds on the rows learned from: what it came to on others is said.
     assert f"EOd {found.find(aware=True).evaluation.gaps['EOd']}" in words
@@ -67,32 +69,43 @@ def test_individual_fairness_takes_cells() -> None:
 def test_a_model_is_placed_beside_the_limit() -> None:
     table, _ = people(0, 3_000)
     table = table.append_column("decided", pa.array((table["skill"].to_numpy() > 0).astype(float)))
-    options = {"cells": 16, "estimator": LogisticRegression(), "resamples": 200, "prediction": "decided"}
-    found = scenarios(read(table), {"DP": 0.05}, **options)
-    assert len(found.challenges) == 1
-    assert not found.challenges[0].beaten
+    options: dict[str, Any] = {
+        "cells": 16,
+        "estimator": LogisticRegression(),
+        "resamples": 200,
+        "predictions": "decided",
+    }
+    found = compare_scenarios(read(table), {"DP": 0.05}, **options)
+    assert found.audit is not None
+    assert not found.audit["decided"].beaten
+    # The same model, asked about by audit, gets the same answer.
+    same = {key: value for key, value in options.items() if key not in ("cells", "predictions")}
+    alone = audit(read(table), "decided", notions=["DP"], aware=True, **same)
+    assert alone.to_frame().equals(found.audit.to_frame())
+    assert alone.summary() == found.audit.summary()
     # A model that knows the label shows that the features do not tell all.
     perfect = table.set_column(table.column_names.index("decided"), "decided", table["hired"].cast(pa.float64()))
     with pytest.warns(BeatenWarning):
-        found = scenarios(read(perfect), {"EOd": 0.05}, **options)
-    assert found.challenges[0].beaten
+        found = compare_scenarios(read(perfect), {"EOd": 0.05}, **options)
+    assert found.audit is not None
+    assert found.audit["decided"].beaten
 
 
 def test_bad_input_gets_a_sentence() -> None:
     data = read(people(0, 300)[0])
     with pytest.raises(InputError, match="between 0 and 2"):
-        scenarios(data, {"DP": 0.1}, correlation=3)
-    with pytest.raises(InputError, match="no feature 'decided'"):
-        scenarios(data, {"DP": 0.1}, prediction="decided")
-    with pytest.raises(InputError, match="was read as a category"):
-        scenarios(data, {"DP": 0.1}, prediction="area")
-    with pytest.raises(InputError, match="outside 0 to 1"):
-        scenarios(data, {"DP": 0.1}, prediction="skill")
+        compare_scenarios(data, {"DP": 0.1}, correlation=3)
+    with pytest.raises(InputError, match="is not in the table"):
+        compare_scenarios(data, {"DP": 0.1}, predictions="decided")
+    with pytest.raises(InputError, match="no numbers"):
+        compare_scenarios(data, {"DP": 0.1}, predictions="area")
+    with pytest.raises(InputError, match="reach from"):
+        compare_scenarios(data, {"DP": 0.1}, predictions="skill")
     table, _ = people(0, 300)
     decided = read(table.append_column("decided", pa.array(np.ones(300))))
     with pytest.raises(InputError, match="in a group notion"):
-        scenarios(decided, {"IF": 0.1}, prediction="decided")
+        compare_scenarios(decided, {"IF": 0.1}, predictions="decided")
     with pytest.raises(DataError, match="at most 210 cells"):
-        scenarios(data, {"DP": 0.1})
+        compare_scenarios(data, {"DP": 0.1})
     with pytest.raises(InputError, match="resamples"):
-        scenarios(data, {"DP": 0.1}, resamples=np.int64(1))  # type: ignore[arg-type]
+        compare_scenarios(data, {"DP": 0.1}, resamples=np.int64(1))  # type: ignore[arg-type]

@@ -17,9 +17,9 @@ from matplotlib.axes import Axes
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.neighbours import Neighbourhood
-from fairlimits.limits import programs
+from fairlimits.limits import programs, solve
 from fairlimits.limits.frontiers import DEFAULT_TOLERANCES, Frontier, frontier
-from fairlimits.limits.rules import Rule, solve
+from fairlimits.limits.rules import Rule
 from fairlimits.notions.registry import ALL_NOTIONS
 from literal import Hood
 from strategies import Case, cases, hoods, neighbourhood, tolerance
@@ -297,7 +297,7 @@ def test_a_frontier_as_a_table() -> None:
 def test_a_point_of_a_frontier_is_a_rule() -> None:
     hood = Neighbourhood(percentile=10)
     curve = frontier(instance(), ["DP", "IF"], [0.0, 0.1], aware=True, neighbours=hood)
-    rule = curve.rule(1)
+    rule = curve.rules[1]
     assert isinstance(rule, Rule)
     assert rule.tolerances == {"DP": 0.1, "IF": 0.1}
     assert (rule.aware, rule.neighbours) == (True, hood)

@@ -12,9 +12,8 @@ from scipy.optimize import linprog
 
 from fairlimits.errors import InfeasibleError, InputError, SolverError
 from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.limits import predictive
+from fairlimits.limits import predictive, solve
 from fairlimits.limits.predictive import predictive_parity
-from fairlimits.limits.rules import solve
 from strategies import masses
 
 

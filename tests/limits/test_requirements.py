@@ -20,9 +20,9 @@ from fairlimits.errors import InfeasibleError, InputError
 from fairlimits.evaluation.evaluations import evaluate, row_scores
 from fairlimits.law.cells.building import discretize
 from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.limits import ratio_frontier, solve
 from fairlimits.limits.frontiers import Frontier, frontier
-from fairlimits.limits.ratios import ratio_frontier
-from fairlimits.limits.rules import Rule, solve
+from fairlimits.limits.rules import Rule
 from fairlimits.notions.objectives import Costs
 from fairlimits.notions.parsing import read_objective, read_requirements
 from fairlimits.notions.rates import RATES
@@ -397,7 +397,7 @@ def test_frontiers_under_requirements(aware: bool, tmp_path: Path) -> None:
     assert (np.diff(curve.value) >= -1e-9).all()
     assert np.interp(curve.grid["EOd"], exact.grid["EOd"], exact.value) == pytest.approx(curve.value, abs=1e-8)
     for point in (0, 6, 12):
-        rule = curve.rule(point)
+        rule = curve.rules[point]
         assert rule.value == pytest.approx(curve.value[point], abs=1e-8)
         assert rule.accuracy <= rule.bayes_accuracy
     assert "costs 1:3" in curve.to_frame().column_names
@@ -431,7 +431,7 @@ def test_a_frontier_of_ratios() -> None:
     dist = some_people(seed=4)
     curve = ratio_frontier(dist, [0.5, 0.8, 1.0], tolerances={"EOd": 0.2}, objective="balanced accuracy")
     assert (np.diff(curve.value) <= 1e-9).all()
-    for rule, ratio in zip(curve.rules, curve.ratios, strict=True):
+    for rule, ratio in zip(curve.rules, curve.at, strict=True):
         assert Ratio().value(dist.rates, rule.group_scores) >= ratio - 1e-7
         assert rule.gaps["EOd"] <= 0.2 + 1e-7
     table = curve.to_frame()

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairlimits import CellDistribution, solve
-from fairlimits.limits.outcome_rules.problems import points_of
-from fairlimits.limits.outcome_rules.rules import limits_of
+from fairlimits.limits.outcome_rules import limits_of, points_of
 from fairlimits.notions.registry import NOTIONS
 from fairlimits.solvers.entropic import Points, solve_smoothed
 

@@ -14,8 +14,9 @@ from fairlimits.decorrelation import decorrelate
 from fairlimits.errors import InfeasibleError
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.neighbours import Neighbourhood
+from fairlimits.limits import solve
 from fairlimits.limits.programs import FairProgram
-from fairlimits.limits.rules import Rule, solve
+from fairlimits.limits.rules import Rule
 from fairlimits.solvers import pairs
 from fairlimits.solvers.interior import program
 from fairlimits.solvers.interior.program import InteriorProgram

@@ -135,6 +135,15 @@ def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any
     return header, arrays
 
 
+def archive_kind(path: str | os.PathLike[str]) -> str | None:
+    """Say what kind of archive a file is; None if it is not one."""
+    try:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as content:
+            return str(json.loads(str(content[_HEADER]))["kind"])
+    except _DAMAGE:
+        return None
+
+
 def nest(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Put the arrays of a part under the part's name."""
     return {f"{name}/{key}": value for key, value in arrays.items()}

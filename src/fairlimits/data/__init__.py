@@ -13,7 +13,7 @@ from fairlimits.data.columns import Table, read_numbers, read_values, refuse_ide
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.draws import check_seed, row_draws
 from fairlimits.data.encoding import EncodedFeature, Encoding
-from fairlimits.data.loading import open_dataset
+from fairlimits.data.loading import open_data
 from fairlimits.data.parts import find_files, is_pattern
 from fairlimits.data.reading import read_features, read_groups
 from fairlimits.data.registry import benchmark_names
@@ -45,7 +45,7 @@ __all__ = [
     "is_pattern",
     "load_dataset",
     "load_table",
-    "open_dataset",
+    "open_data",
     "open_stream",
     "read_features",
     "read_groups",

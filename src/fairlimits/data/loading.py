@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
+from typing import Any, Literal, overload
 
 from fairlimits.data.benchmarks import load_dataset
 from fairlimits.data.dataset import Dataset
@@ -11,15 +13,48 @@ from fairlimits.data.reading import Names
 from fairlimits.data.registry import benchmark_names, get_benchmark
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar
+from fairlimits.data.stream import Stream, open_stream
 from fairlimits.data.tables import read_table
 from fairlimits.errors import InputError
 
-__all__ = ["open_dataset", "read_table"]
 
-
-def open_dataset(
-    source: str,
+@overload
+def open_data(
+    source: str | PathLike[str],
     *,
+    stream: Literal[False] = ...,
+    label: str | None = ...,
+    sensitive: str | Sequence[str] | None = ...,
+    positive: Scalar = ...,
+    weight: str | None = ...,
+    numeric: Names = ...,
+    categorical: Names = ...,
+    drop: Names = ...,
+    missing_sensitive: MissingSensitive = ...,
+) -> Dataset: ...
+
+
+@overload
+def open_data(
+    source: Any,
+    *,
+    stream: Literal[True],
+    label: str | None = ...,
+    sensitive: str | Sequence[str] | None = ...,
+    positive: Scalar = ...,
+    weight: str | None = ...,
+    numeric: Names = ...,
+    categorical: Names = ...,
+    drop: Names = ...,
+    missing_sensitive: MissingSensitive = ...,
+    client: Any = ...,
+) -> Stream: ...
+
+
+def open_data(
+    source: Any,
+    *,
+    stream: bool = False,
     label: str | None = None,
     sensitive: str | Sequence[str] | None = None,
     positive: Scalar = None,
@@ -28,53 +63,54 @@ def open_dataset(
     categorical: Names = None,
     drop: Names = None,
     missing_sensitive: MissingSensitive = "refuse",
-) -> Dataset:
-    """Open a benchmark data set or a file.
+    client: Any = None,
+) -> Dataset | Stream:
+    """Open a benchmark data set, a file, or a table that need not fit into memory.
 
     Parameters
     ----------
-    source : str
-        A benchmark's name (see `load_dataset`) or the path of a CSV or Parquet file (see `read_table`).
+    source : str; with ``stream=True`` also a list of paths, a pyarrow.dataset.Dataset or a Dask DataFrame
+        A benchmark's name (see `load_dataset`) or the path of a CSV or Parquet file. A table that is read in parts may
+        also be a pattern such as ``big/*.parquet``, or a directory, whose files are one table.
+    stream : bool, default=False
+        Read the rows in parts, as often as needed, instead of all into memory.
     label, sensitive
         As in `Dataset.from_frame`. A file needs both; a benchmark has its own.
     positive, weight, numeric, categorical, drop, missing_sensitive
         As in `Dataset.from_frame`; for a benchmark, as in `load_dataset`.
+    client : distributed.Client, optional
+        The Dask cluster to read the parts on.
 
     Returns
     -------
-    Dataset
-        The data.
+    Dataset or Stream
+        The data; of a stream nothing is read yet.
 
     Raises
     ------
     InputError
         If `source` is neither, or if a file comes without label or sensitive column.
     """
+    columns: dict[str, Any] = {
+        "label": label,
+        "sensitive": sensitive,
+        "positive": positive,
+        "weight": weight,
+        "numeric": numeric,
+        "categorical": categorical,
+        "drop": drop,
+        "missing_sensitive": missing_sensitive,
+    }
+    if stream:
+        return open_stream(source, client=client, **columns)
+    if client is not None or not isinstance(source, str | PathLike):
+        raise InputError("Rows on a cluster, and tables in several files, are read in parts; give stream=True.")
+    source = str(source)
     if source in benchmark_names():
-        return load_dataset(
-            source,
-            label=label,
-            sensitive=sensitive,
-            positive=positive,
-            weight=weight,
-            numeric=numeric,
-            categorical=categorical,
-            drop=drop,
-            missing_sensitive=missing_sensitive,
-        )
+        return load_dataset(source, **columns)
     if not Path(source).suffix and not Path(source).exists():
         # A bare word is a mistyped name rather than a file: answer with the names there are.
         get_benchmark(source)
     if label is None or not sensitive:
         raise InputError(f"The file {source} needs to be explained: say which columns are the label and sensitive.")
-    return Dataset.from_frame(
-        read_table(source),
-        label=label,
-        sensitive=sensitive,
-        positive=positive,
-        weight=weight,
-        numeric=numeric,
-        categorical=categorical,
-        drop=drop,
-        missing_sensitive=missing_sensitive,
-    )
+    return Dataset.from_frame(read_table(source), **columns)

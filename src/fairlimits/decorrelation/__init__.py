@@ -7,7 +7,7 @@ from fairlimits.decorrelation.applying import SCORED_AS, check_seed, draw_target
 from fairlimits.decorrelation.certificates import Certificate
 from fairlimits.decorrelation.frontiers import DecorrelationFrontier, decorrelation_frontier
 from fairlimits.decorrelation.multipliers import Multipliers
-from fairlimits.decorrelation.results import Plan
+from fairlimits.decorrelation.results import Decorrelation
 from fairlimits.decorrelation.solving import ACCURACY_WEIGHT, CORRELATION_WEIGHT, check_weight, decorrelate
 
 __all__ = [
@@ -16,9 +16,9 @@ __all__ = [
     "SCORED_AS",
     "Attack",
     "Certificate",
+    "Decorrelation",
     "DecorrelationFrontier",
     "Multipliers",
-    "Plan",
     "check_seed",
     "check_weight",
     "decorrelate",

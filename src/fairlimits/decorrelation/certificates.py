@@ -123,7 +123,7 @@ def certify(
     confidence: float,
     random_state: int,
 ) -> Certificate:
-    """Compute the certificate of maps on held-out rows; see `Plan.certificate`."""
+    """Compute the certificate of maps on held-out rows; see `Decorrelation.certificate`."""
     if not (isinstance(confidence, float | np.floating) and 0 < confidence < 1):
         raise InputError(f"The confidence is {confidence!r}; it must lie strictly between 0 and 1, such as 0.95.")
     if not (isinstance(permutations, int | np.integer) and permutations >= 1):

@@ -1,4 +1,4 @@
-"""`Plan`: a map of people to cells, and everything that can be read off it."""
+"""`Decorrelation`: a map of people to cells, and everything that can be read off it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class Decorrelation:
     """A map of people to cells that keeps a rule useful and hides their group, with all that it attains.
 
     Made by `decorrelate`. Every figure is read off the map itself.
@@ -279,12 +279,12 @@ class Plan:
         write_archive(path, _KIND, header, own | nest("distribution", arrays))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Plan:
+    def load(cls, path: str | os.PathLike[str]) -> Decorrelation:
         """Read what `save` wrote."""
         return cls._unpack(*read_archive(path, _KIND))
 
     @classmethod
-    def _unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Plan:
+    def _unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Decorrelation:
         try:
             weight = header["distortion_weight"]
             method, choice = header["method"], header["choice"]
@@ -315,7 +315,7 @@ class Plan:
     def __repr__(self) -> str:
         end = "" if self.converged else f", stopped at the limit of {self.iterations} iterations"
         return (
-            f"Plan({self.choice}{end}; {'aware' if self.aware else 'unaware'}; correlation "
+            f"Decorrelation({self.choice}{end}; {'aware' if self.aware else 'unaware'}; correlation "
             f"{self.baseline_correlation:.4f} to {self.correlation:.4f}, accuracy {self.rule_accuracy:.4f} to "
             f"{self.accuracy:.4f}, {self.kept_in_place:.1%} kept in place)"
         )

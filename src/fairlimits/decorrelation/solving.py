@@ -16,7 +16,7 @@ from fairlimits.decorrelation.exact import SLACK, Exact, ExactProgram
 from fairlimits.decorrelation.maps import full_maps, largest_difference, two_point_entries
 from fairlimits.decorrelation.multipliers import Multipliers, run_multipliers
 from fairlimits.decorrelation.problems import Problem, Targets
-from fairlimits.decorrelation.results import Choice, Method, Plan
+from fairlimits.decorrelation.results import Choice, Decorrelation, Method
 from fairlimits.errors import InputError
 from fairlimits.law import MOST_CELLS, CellDistribution, Neighbourhood
 from fairlimits.limits import Rule, Variables, by_group
@@ -41,7 +41,7 @@ def decorrelate(
     neighbours: Neighbourhood | None = None,
     multipliers: Multipliers | None = None,
     progress: Progress | None = None,
-) -> Plan:
+) -> Decorrelation:
     r"""Find a map of people to cells from which the group cannot be told, at the least loss.
 
     The map maximises ``accuracy_weight * accuracy - correlation_weight * correlation`` of the rule on mapped
@@ -76,7 +76,7 @@ def decorrelate(
 
     Returns
     -------
-    Plan
+    Decorrelation
 
     Raises
     ------
@@ -122,7 +122,7 @@ def decorrelate(
         if multipliers is not None:
             raise InputError("Settings of the multipliers were given; use them with method='multipliers'.")
         found = _by_programs(program, exact, weights, distortion, distortion_weight, tell)
-    plan = Plan(
+    plan = Decorrelation(
         distribution=dist,
         scores=rule.scores,
         aware=rule.aware,

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from fairlimits.estimators.classifier import ConstrainedBayesClassifier
 from fairlimits.estimators.decorrelator import Decorrelator
-from fairlimits.estimators.storage import load_estimator, save_estimator
+from fairlimits.estimators.storage import load, save
 
-__all__ = ["ConstrainedBayesClassifier", "Decorrelator", "load_estimator", "save_estimator"]
+__all__ = ["ConstrainedBayesClassifier", "Decorrelator", "load", "save"]

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from fairlimits._util.types import Floats, Ints
+from fairlimits._util.types import Floats
 from fairlimits.data import Dataset, Table, check_seed, read_features, row_draws
 from fairlimits.errors import InputError
 from fairlimits.estimators.cells import cells_to_make, check_partition
@@ -36,14 +36,10 @@ from fairlimits.law import (
     estimate_outcome,
 )
 from fairlimits.limits import (
+    CellPolicy,
     Frontier,
-    PointwiseFrontier,
-    PointwiseRule,
-    Rule,
     frontier,
-    pointwise_frontier,
     solve,
-    solve_pointwise,
 )
 from fairlimits.notions import (
     ACCURACY,
@@ -80,7 +76,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         256 by default.
     confidence : float, optional
         Tighten each tolerance so that the gap stays within it in the population with this confidence, such as 0.95
-        (see `solve_pointwise`). Not for cells.
+        (see `solve`). Not for cells.
     estimator : scikit-learn classifier, optional
         What to learn P(A, Y | x) with, instead of boosting and logistic regression (see `estimate_outcome`).
     prefit : fitted classifier or "scores", optional
@@ -107,12 +103,12 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         The labels, sorted. The second one is the positive label, which DP, EOp and PE are about.
     groups_ : tuple of str
         The groups; several sensitive columns make one of each combination that occurs, such as "Female / Black".
-    rule_ : PointwiseRule or Rule
+    rule_ : Rule
         The rule, with its accuracy, gaps and shadow prices.
     distribution_ : CellDistribution
         The cells that the rule was solved on. If single people are decided, up to 256 cells of the same estimate, made
         for reading when they are first asked for.
-    frontier_ : PointwiseFrontier or Frontier
+    frontier_ : Frontier
         Accuracy over a range of tolerances of the same notions (of DP, if none is held), made when first asked for.
     thresholding_ : dict of str to dict of str to float
         For accuracy and the gap of each group notion, "randomized" and "thresholded": what drawing and what a threshold
@@ -221,10 +217,9 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         outcome = None
         if self.partition != FEATURES:
             outcome = estimate_outcome(data, estimator=self.estimator, random_state=seed, n_jobs=self.n_jobs)
-        rule: PointwiseRule | Rule
         if outcome is not None and pointwise:
-            rule = solve_pointwise(outcome, asked, aware=self.aware, confidence=self.confidence)
-            own_scores = rule.scores_of(outcome.q, data.group)
+            rule = solve(outcome, asked, aware=self.aware, confidence=self.confidence)
+            own_scores = rule.policy.scores_at(outcome.q, data.group)
         else:
             number = cells_to_make(self.cells, data, outcome)
             dist = discretize(
@@ -233,7 +228,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
             rule = solve(dist, asked, aware=self.aware, **self._goal())
             # Of an estimate, the one that did not see the row.
             cell = dist.cells_of(data, q=None if outcome is None else outcome.q)
-            own_scores = _scores_in(rule, cell, data.group)
+            own_scores = rule.policy.scores_at(cell, data.group)
         self.classes_ = target.classes
         self.groups_ = data.groups
         self.rule_ = rule
@@ -242,7 +237,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         self._sensitive_names = None if sensitive is None else sensitive.names
         self._outcome = outcome if pointwise else None
         self._distribution: CellDistribution | None = None
-        self._frontier: PointwiseFrontier | Frontier | None = None
+        self._frontier: Frontier | None = None
         return self
 
     def predict(self, X: Any, *, sensitive_features: Any = None) -> NDArray[Any]:
@@ -294,7 +289,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
     def distribution_(self) -> CellDistribution:
         """The cells that the rule was solved on, or cells of the same estimate for reading."""
         check_is_fitted(self, "rule_")
-        if isinstance(self.rule_, Rule):
+        if isinstance(self.rule_.policy, CellPolicy):
             return self.rule_.distribution
         if self._distribution is None:
             outcome = self._kept("distribution_")
@@ -305,17 +300,17 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         return self._distribution
 
     @property
-    def frontier_(self) -> PointwiseFrontier | Frontier:
+    def frontier_(self) -> Frontier:
         """Accuracy over a range of tolerances of the notions that are held, or of DP."""
         check_is_fitted(self, "rule_")
         if len(self.groups_) < 2:
             raise AttributeError("There is no frontier_ for one group only; give sensitive_features to fit.")
         if self._frontier is None:
             notions = tuple(self.rule_.tolerances) or ("DP",)
-            if isinstance(self.rule_, Rule):
+            if isinstance(self.rule_.policy, CellPolicy):
                 self._frontier = frontier(self.rule_.distribution, notions, aware=self.rule_.aware, **self._goal())
             else:
-                self._frontier = pointwise_frontier(
+                self._frontier = frontier(
                     self._kept("frontier_"), notions, aware=self.rule_.aware, confidence=self.confidence
                 )
         return self._frontier
@@ -355,9 +350,8 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         group = None
         if self.rule_.aware:
             group = read_group(self._schema, self._sensitive_names, sensitive_features, n_rows)
-        if isinstance(self.rule_, PointwiseRule):
-            return table, self.rule_.scores_of(self.rule_.model.predict_columns(columns, n_rows), group)
-        return table, _scores_in(self.rule_, self.rule_.distribution.cells_of(columns), group)
+        policy = self.rule_.policy
+        return table, policy.scores_at(policy.locate(columns, n_rows), group)
 
     def __getstate__(self) -> dict[str, Any]:
         # Files must not hold the people that the estimator was fitted on; what is made from them when asked for would
@@ -372,10 +366,6 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def _scores_in(rule: Rule, cell: Ints, group: Ints | None) -> Floats:
-    return np.asarray(rule.scores[cell] if group is None or not rule.aware else rule.scores[cell, group])
 
 
 def _compared(data: Dataset, scores: Floats) -> dict[str, dict[str, float]]:

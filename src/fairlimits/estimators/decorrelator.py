@@ -66,7 +66,7 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
 
     Attributes
     ----------
-    plan_ : Plan
+    plan_ : Decorrelation
         The map, with accuracy, gaps and correlation before and after.
     distribution_ : CellDistribution
         The cells.

@@ -1,4 +1,8 @@
-"""Fitted estimators in files, without pickle: a file that holds types nobody trusts is refused unread."""
+"""`save` and `load`: results and fitted estimators in files, without pickle.
+
+Distributions, rules on cells, frontiers and maps are ``.npz`` archives of numbers. What holds learners is written by
+skops: a file that holds types nobody trusts is refused unread.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,9 @@ from zipfile import ZIP_DEFLATED
 
 from sklearn.base import BaseEstimator
 
-from fairlimits._util.storage import write_whole
+from fairlimits._util.storage import archive_kind, write_whole
 from fairlimits.data import EncodedFeature, Encoding, Feature, Schema
-from fairlimits.decorrelation import Plan
+from fairlimits.decorrelation import Decorrelation
 from fairlimits.errors import FileError, InputError, MissingExtraError
 from fairlimits.estimators.classifier import ConstrainedBayesClassifier
 from fairlimits.estimators.decorrelator import Decorrelator
@@ -29,11 +33,12 @@ from fairlimits.law import (
     OutcomeModel,
     Space,
 )
-from fairlimits.limits import Frontier, PointwiseFrontier, PointwiseRule, Rule
+from fairlimits.limits import CellPolicy, Frontier, OnLabels, OutcomePolicy, Rule
 from fairlimits.notions import Costs, Difference, Limit, Objective, Rate, Ratio
 
 _OWN: tuple[type, ...] = (
     CellDistribution,
+    CellPolicy,
     Chances,
     CodesView,
     ConstrainedBayesClassifier,
@@ -49,11 +54,11 @@ _OWN: tuple[type, ...] = (
     Neighbourhood,
     Objective,
     Origin,
+    OnLabels,
     OutcomeCells,
     OutcomeModel,
-    Plan,
-    PointwiseFrontier,
-    PointwiseRule,
+    OutcomePolicy,
+    Decorrelation,
     Rate,
     Ratio,
     Rule,
@@ -71,35 +76,46 @@ TRUSTED: tuple[str, ...] = (
 """What a file may hold beside the types that skops trusts by itself: numbers, arrays and scikit-learn's estimators."""
 
 
-def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted estimator, or a `PointwiseRule`, to one file, without pickle.
+_ARCHIVES: dict[str, type[CellDistribution | Rule | Frontier | Decorrelation]] = {
+    "distribution": CellDistribution,
+    "rule": Rule,
+    "frontier": Frontier,
+    "plan": Decorrelation,
+}
+"""Kinds of ``.npz`` archives."""
+
+
+def save(thing: Any, path: str | os.PathLike[str]) -> None:
+    """Write a result or a fitted estimator to one file, without pickle.
 
     Parameters
     ----------
-    estimator : estimator or PointwiseRule
-        A `ConstrainedBayesClassifier`, a `Decorrelator`, or a scikit-learn estimator that holds them, such as a
-        pipeline. Rows of the fit are not written.
+    thing : CellDistribution, Rule, Frontier, Decorrelation, or an estimator
+        What to keep. Estimators are `ConstrainedBayesClassifier`, `Decorrelator`, or scikit-learn estimators that hold
+        them, such as a pipeline. Rows of the fit are not written.
     path : path
-        The file; its name is used as it is, and ends in ``.skops`` by custom.
+        The file; its name is used as it is, whatever its suffix.
     """
-    if not isinstance(estimator, BaseEstimator | PointwiseRule):
+    if isinstance(thing, CellDistribution | Rule | Frontier | Decorrelation) and not _decides_single_people(thing):
+        thing.save(path)
+        return
+    if not isinstance(thing, BaseEstimator | Rule | Frontier):
         raise InputError(
-            f"A {type(estimator).__name__} is no estimator; give a fitted estimator or a PointwiseRule. Most other "
-            "results have a save of their own."
+            f"A {type(thing).__name__} cannot be saved; give a distribution, rule, frontier, map or fitted estimator."
         )
     skops = _skops()
     with write_whole(path) as temporary:
         try:
-            skops.dump(estimator, temporary, compression=ZIP_DEFLATED)
+            skops.dump(thing, temporary, compression=ZIP_DEFLATED)
         except (TypeError, AttributeError, NotImplementedError) as error:
             raise InputError(
-                f"This {type(estimator).__name__} cannot be saved without pickle ({error}); leave out what is no plain "
+                f"This {type(thing).__name__} cannot be saved without pickle ({error}); leave out what is not a plain "
                 "estimator, such as functions of your own."
             ) from error
 
 
-def load_estimator(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
-    """Read what `save_estimator` wrote.
+def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
+    """Read what `save`, or the ``save`` of a result, wrote.
 
     Parameters
     ----------
@@ -116,9 +132,15 @@ def load_estimator(path: str | os.PathLike[str], *, trusted: Sequence[str] = ())
     """
     if isinstance(trusted, str):
         raise InputError(f"trusted is {trusted!r}; give a list of names of types.")
-    skops, file = _skops(), Path(path)
+    file = Path(path)
     if not file.is_file():
         raise FileError(f"There is no file {file}; check the name.")
+    kind = archive_kind(file)
+    if kind is not None:
+        if kind not in _ARCHIVES:
+            raise FileError(f"{file} holds a {kind}; load it with the class that it was saved from.")
+        return _ARCHIVES[kind].load(file)
+    skops = _skops()
     try:
         content = file.read_bytes()
         strange = sorted(set(skops.get_untrusted_types(data=content)) - {*TRUSTED, *trusted})
@@ -133,13 +155,18 @@ def load_estimator(path: str | os.PathLike[str], *, trusted: Sequence[str] = ())
         found = skops.loads(content, trusted=[*TRUSTED, *trusted])
     except Exception as error:
         raise _damaged(file) from error
-    if not isinstance(found, BaseEstimator | PointwiseRule):
-        raise FileError(f"{file} holds a {type(found).__name__}, no estimator; give a file that save_estimator wrote.")
+    if not isinstance(found, BaseEstimator | Rule | Frontier):
+        raise FileError(f"{file} holds a {type(found).__name__}, not an estimator; give a file that save wrote.")
     return found
 
 
+def _decides_single_people(thing: Any) -> bool:
+    rule = thing.rules[0] if isinstance(thing, Frontier) else thing
+    return isinstance(rule, Rule) and isinstance(rule.policy, OutcomePolicy)
+
+
 def _damaged(file: Path) -> FileError:
-    return FileError(f"{file} is not a file that save_estimator wrote, or it is damaged; save the estimator again.")
+    return FileError(f"{file} is not a file that save wrote, or it is damaged; save what it held again.")
 
 
 def _skops() -> ModuleType:

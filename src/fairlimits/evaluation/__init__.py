@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from fairlimits.evaluation.audits import Audit, AuditedModel, audit
-from fairlimits.evaluation.audits.sentences import points_cell
-from fairlimits.evaluation.challenges import BeatenWarning, Challenge, challenge, check_predictions
-from fairlimits.evaluation.evaluations import EvaluatedFrontier, Evaluation, evaluate, evaluate_scores
-from fairlimits.evaluation.growth import growth
-from fairlimits.evaluation.scenarios import Scenarios, compare, scenarios
+from fairlimits.evaluation.audits import Audit, AuditedModel, BeatenWarning, audit, points_cell, read_decisions
+from fairlimits.evaluation.evaluations import evaluate
+from fairlimits.evaluation.scenarios import Scenarios, compare, compare_scenarios
 
 __all__ = [
     "Audit",
     "AuditedModel",
     "BeatenWarning",
-    "Challenge",
-    "EvaluatedFrontier",
-    "Evaluation",
     "Scenarios",
     "audit",
-    "challenge",
-    "check_predictions",
     "compare",
+    "compare_scenarios",
     "evaluate",
-    "evaluate_scores",
-    "growth",
     "points_cell",
-    "scenarios",
+    "read_decisions",
 ]

@@ -1,4 +1,4 @@
-"""`scenarios`: the four situations side by side: the group seen or not, the features decorrelated from it or not.
+"""`compare_scenarios`: four situations side by side: the group seen or not, the features decorrelated from it or not.
 
 Decorrelation with the rule free to adapt has a simple limit: correlation can be at most kappa exactly when the gap in
 demographic parity can be at most kappa / 2 (``docs/decorrelation.md``). Beside that limit stands the paper's own way,
@@ -8,7 +8,7 @@ in which a rule is fixed first and its features are decorrelated afterwards.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,28 +17,26 @@ import pyarrow as pa
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
-from fairlimits.decorrelation import Plan, decorrelate
+from fairlimits.decorrelation import ACCURACY_WEIGHT, CORRELATION_WEIGHT, Decorrelation, decorrelate
 from fairlimits.errors import InputError
-from fairlimits.evaluation.challenges import Challenge, challenge, check_predictions
-from fairlimits.evaluation.evaluations import Evaluation, check_resamples, evaluate_scores, row_scores
+from fairlimits.evaluation.audits import Audit, audit_on, from_rows, split_rows
+from fairlimits.evaluation.audits.predictions import THRESHOLD, Decided, Predictions
+from fairlimits.evaluation.evaluations import row_scores
 from fairlimits.law import CellDistribution, Outcome, check_enough_rows, discretize, estimate_outcome
-from fairlimits.limits import PointwiseRule, Rule, pointwise_frontier, solve, solve_pointwise
+from fairlimits.limits import Rule, solve
 from fairlimits.notions import (
     INDIVIDUAL,
     RESAMPLES,
     Estimate,
+    Evaluation,
     check_confidence,
+    check_resamples,
     check_tolerances,
+    evaluate_scores,
     percentile_estimate,
     resampled,
     tally,
 )
-
-# Tolerances of the frontier that a model is compared with; the last asks for nothing.
-_CHALLENGED_AT = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 1.0)
-
-ACCURACY_WEIGHT, CORRELATION_WEIGHT = 15.0, 25.0
-"""The paper's weights of accuracy and correlation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +109,8 @@ class Scenarios:
         Rows that the rules were made from, and rows that they were evaluated on.
     calibration_error : float
         How far the estimates of P(A, Y | x) are from what came true, out of fold, on average over bins.
-    challenges : tuple of Challenge
-        A given model against the estimated limit, at its gap in each group notion that was asked for.
+    audit : Audit or None
+        Given models beside the best rules we found that see the group, in the group notions that were asked for.
     """
 
     tolerances: Mapping[str, float]
@@ -122,7 +120,7 @@ class Scenarios:
     learned: int
     tested: int
     calibration_error: float
-    challenges: tuple[Challenge, ...] = ()
+    audit: Audit | None = None
 
     def to_frame(self) -> pa.Table:
         """All figures as a table, a row for each situation."""
@@ -154,7 +152,7 @@ class Scenarios:
             ]
         )
 
-    def in_words(self) -> str:
+    def summary(self) -> str:
         """Say what was found in a few sentences, and no more than was found."""
         hidden, seen = self.find(aware=False), self.find(aware=True)
         asked = " and ".join(f"{name} within {eps:g}" for name, eps in self.tolerances.items()) or "no constraint"
@@ -178,7 +176,7 @@ class Scenarios:
         return next(own for own in self.situations if (own.aware, own.decorrelated, own.fixed) == wanted)
 
 
-def scenarios(
+def compare_scenarios(
     data: Dataset,
     tolerances: Mapping[str, float],
     *,
@@ -186,7 +184,7 @@ def scenarios(
     test_size: float = 0.3,
     cells: int = 256,
     estimator: Any = None,
-    prediction: str | None = None,
+    predictions: Predictions | None = None,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -211,10 +209,9 @@ def scenarios(
         Number of cells, where there are cells.
     estimator : scikit-learn classifier, optional
         What to learn with; see `estimate_outcome`.
-    prediction : str, optional
-        A numeric column that holds a model's decisions, 0 or 1, or its probabilities of deciding 1. It is no feature;
-        the model is compared with the estimated limit, at its gap in each group notion among the tolerances. It must
-        not have learned from these rows.
+    predictions : str, sequence of str, array-like, or mapping of str to array-like, optional
+        One or several models to place beside the limit, as in `audit`, at their own gaps in the group notions among
+        the tolerances. They must not have learned from these rows.
     confidence, resamples, random_state
         See `evaluate`.
     progress : callable, optional
@@ -231,30 +228,36 @@ def scenarios(
     check_confidence(confidence)
     check_resamples(resamples)
     tell = progress or silent
-    learn, test = data.split(test_size, random_state)
-    decisions = None
-    if prediction is not None:
-        _check_prediction(data, prediction, asked)
-        learn, _ = learn.take_out(prediction)
-        test, decisions = test.take_out(prediction)
+    people: Dataset = data
+    models: tuple[Decided, ...] = ()
+    if predictions is not None:
+        if not set(asked) - {INDIVIDUAL}:
+            raise InputError("A model is compared at its gap in a group notion; give a tolerance for one, such as DP.")
+        people, models, alone = from_rows(data, predictions, THRESHOLD)
+        if alone:
+            raise InputError("There is no feature besides the predictions; use audit, or give the features too.")
+    learned, held = split_rows(people, test_size, random_state)
+    learn, test = people.take(learned), people.take(held)
     check_enough_rows(int(learn.counts.sum()), cells)
     outcome = estimate_outcome(
         learn, estimator=estimator, random_state=random_state, progress=lambda done, words: tell(0.8 * done, words)
     )
     tell(0.8, "cutting cells")
     dist = discretize(learn, cells, partition="blend", outcome=outcome, random_state=random_state)
-    return compare(
+    options: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "random_state": random_state}
+    found = compare(
         outcome,
         dist,
         test,
         asked,
         correlation=correlation,
-        decisions=decisions,
-        confidence=confidence,
-        resamples=resamples,
-        random_state=random_state,
-        progress=lambda done, words: tell(0.85 + 0.15 * done, words),
+        progress=lambda done, words: tell(0.85 + 0.1 * done, words),
+        **options,
     )
+    if not models:
+        return found
+    names = tuple(name for name in asked if name != INDIVIDUAL)
+    return replace(found, audit=audit_on(outcome, people, models, held, names, aware=True, **options))
 
 
 def compare(
@@ -264,13 +267,12 @@ def compare(
     tolerances: Mapping[str, float],
     *,
     correlation: float = 0.0,
-    decisions: Floats | None = None,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Scenarios:
-    """Compare the four situations, from an estimate and cells that are there already (see `scenarios`).
+    """Compare the four situations, from an estimate and cells that are there already (see `compare_scenarios`).
 
     Parameters
     ----------
@@ -281,13 +283,11 @@ def compare(
     test : Dataset
         Rows to evaluate on.
     tolerances, correlation, confidence, resamples, random_state, progress
-        See `scenarios`.
-    decisions : ndarray of shape (n,), optional
-        A model's decisions on the rows to evaluate on.
+        See `compare_scenarios`.
     """
     tell = progress or silent
     apart = {**tolerances, "DP": min(tolerances.get("DP", np.inf), correlation / 2)}
-    found: list[tuple[bool, bool, bool, Rule | PointwiseRule | Plan, float]] = []
+    found: list[tuple[bool, bool, bool, Rule | Decorrelation, float]] = []
     for aware in (False, True):
         tell(0.4 * aware, f"solving, group {'seen' if aware else 'hidden'}")
         fixed = solve(dist, tolerances, aware=aware)
@@ -307,11 +307,6 @@ def compare(
         for (aware, apart_, fixed, _, left), evaluation in zip(found, judged, strict=True)
     )
     costs = _costs(situations, scores, test, confidence, resamples, random_state)
-    challenges = []
-    if decisions is not None:
-        for name in (own for own in tolerances if own != INDIVIDUAL):
-            limit = pointwise_frontier(outcome, [name], _CHALLENGED_AT, aware=True)
-            challenges.append(challenge(limit, test, decisions, **options))
     return Scenarios(
         tolerances=dict(tolerances),
         correlation=correlation,
@@ -320,30 +315,12 @@ def compare(
         learned=outcome.data.n_rows,
         tested=test.n_rows,
         calibration_error=outcome.calibration_error(),
-        challenges=tuple(challenges),
     )
 
 
-def _check_prediction(data: Dataset, prediction: str, asked: Mapping[str, float]) -> None:
-    """Refuse a model that cannot be compared, before anything is learned."""
-    _, values = data.take_out(prediction)
-    if any(own.name == prediction and own.kind != "numeric" for own in data.schema.features):
-        raise InputError(
-            f"The prediction {prediction!r} was read as a category; read it as a number, 0 or 1 or a probability, "
-            "with numeric=."
-        )
-    check_predictions(values, data.n_rows)
-    if not set(asked) - {INDIVIDUAL}:
-        raise InputError("A model is compared at its gap in a group notion; give a tolerance for one, such as DP.")
-
-
-def _best(
-    outcome: Outcome, dist: CellDistribution, tolerances: Mapping[str, float], aware: bool
-) -> Rule | PointwiseRule:
-    """Best rule that was found: pointwise, unless individual fairness needs cells."""
-    if INDIVIDUAL in tolerances:
-        return solve(dist, tolerances, aware=aware)
-    return solve_pointwise(outcome, tolerances, aware=aware)
+def _best(outcome: Outcome, dist: CellDistribution, tolerances: Mapping[str, float], aware: bool) -> Rule:
+    """Best rule that was found: for single people, unless individual fairness needs cells."""
+    return solve(dist if INDIVIDUAL in tolerances else outcome, tolerances, aware=aware)
 
 
 # What each cost compares: the situation with more freedom, and the one with less, as (aware, decorrelated, fixed).

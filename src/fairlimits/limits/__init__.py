@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
-from fairlimits.limits.bands import FrontierBand, frontier_band, frontiers
+from fairlimits.limits.bands import Band
 from fairlimits.limits.frontiers import Frontier, frontier
-from fairlimits.limits.outcome_rules import (
-    TEMPERATURE,
-    MarginWarning,
-    PointwiseFrontier,
-    PointwiseRule,
-    pointwise_frontier,
-    solve_pointwise,
-)
-from fairlimits.limits.outcome_rules.problems import Problem
+from fairlimits.limits.laws import Law, on_cells
+from fairlimits.limits.outcome_rules import MarginWarning, OutcomeProgram
+from fairlimits.limits.policies import CellPolicy, OutcomePolicy
 from fairlimits.limits.predictive import PredictiveParity, predictive_parity
-from fairlimits.limits.ratios import RatioFrontier, ratio_frontier
-from fairlimits.limits.rules import Rule, by_group, individual_gap, solve
+from fairlimits.limits.rules import OnLabels, Rule, by_group, decide_all, individual_gap, policies_on
+from fairlimits.limits.solving import solve
+from fairlimits.limits.sweeps import ratio_frontier, trace_frontiers
 from fairlimits.limits.tensions import Tension, tension
 from fairlimits.limits.variables import Variables
 
 __all__ = [
-    "TEMPERATURE",
+    "Band",
+    "CellPolicy",
     "Frontier",
-    "FrontierBand",
+    "Law",
     "MarginWarning",
-    "PointwiseFrontier",
-    "PointwiseRule",
+    "OnLabels",
+    "OutcomePolicy",
+    "OutcomeProgram",
     "PredictiveParity",
-    "Problem",
-    "RatioFrontier",
     "Rule",
     "Tension",
     "Variables",
     "by_group",
+    "decide_all",
     "frontier",
-    "frontier_band",
-    "frontiers",
     "individual_gap",
-    "pointwise_frontier",
+    "on_cells",
+    "policies_on",
     "predictive_parity",
     "ratio_frontier",
     "solve",
-    "solve_pointwise",
     "tension",
+    "trace_frontiers",
 ]

@@ -1,4 +1,4 @@
-"""`frontier_band`: how far a frontier would move if other people had been counted; and many frontiers at once.
+"""`Band`: how far a frontier would move if other people had been counted.
 
 The people are resampled: each number of the distribution is replaced by a draw from the Poisson law whose mean is the
 rows behind it, and the frontier is found again. An optimum over cells is biased: it takes chance for structure, and
@@ -9,36 +9,40 @@ from 2v - q(high) to 2v - q(low).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 
 from fairlimits._util.dask import run_all
-from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
+from fairlimits._util.plotting import COLOURS, axes_or_new, figure_style
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError
 from fairlimits.law import CellDistribution
-from fairlimits.limits.frontiers import Frontier, Tolerances, frontier
 from fairlimits.notions import check_confidence
+
+Retrace: TypeAlias = Callable[[CellDistribution], Floats]
+"""What the frontier is worth at its points on other cells."""
 
 # Resamples that are one piece of work on a cluster.
 _AT_ONCE = 5
 
 
-@dataclass(frozen=True, eq=False)
-class FrontierBand:
-    """A frontier with the band that its counts leave open.
+@dataclass(frozen=True, eq=False, repr=False)
+class Band:
+    """The band that the counts behind a frontier leave open.
 
     Parameters
     ----------
-    frontier : Frontier
-        The frontier of the counts.
+    at : ndarray of shape (P,)
+        Where the frontier's points lie.
+    value : ndarray of shape (P,)
+        The frontier itself, for what its rules are best at.
     low, high : ndarray of shape (P,)
         Ends of the band at each point, for what the rules are best at.
     drawn : ndarray of shape (resamples, P)
@@ -47,141 +51,85 @@ class FrontierBand:
         Of the band, at each point by itself.
     """
 
-    frontier: Frontier
+    at: Floats
+    value: Floats
     low: Floats
     high: Floats
     drawn: Floats
     confidence: float
 
     def to_frame(self) -> pa.Table:
-        """The frontier's table, with two more columns."""
-        table = self.frontier.to_frame()
-        return table.append_column("low", pa.array(self.low)).append_column("high", pa.array(self.high))
+        """The frontier and the ends of its band as a table, a row for each point."""
+        return pa.table({"at": self.at, "value": self.value, "low": self.low, "high": self.high})
+
+    def summary(self) -> str:
+        """Say how wide the band is."""
+        width = self.high - self.low
+        return (
+            f"With confidence {self.confidence:g} at each point by itself, the counts leave {width.min():.4f} to "
+            f"{width.max():.4f} open ({len(self.drawn)} resamples)."
+        )
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the frontier and its band; `options` go to matplotlib's ``plot``."""
         with figure_style():
             ax = axes_or_new(ax)
-            grid = self.frontier.grid
-            moving = [name for name, values in grid.items() if np.ptp(values) > 0] or list(grid)
-            colour = options.pop("color", colour_of(" + ".join(moving)))
-            ax.fill_between(grid[moving[0]], self.low, self.high, color=colour, alpha=0.2, linewidth=0)
-            return self.frontier.plot(ax, color=colour, **options)
+            (line,) = ax.plot(self.at, self.value, **{"color": COLOURS["aware"], **options})
+            ax.fill_between(self.at, self.low, self.high, color=line.get_color(), alpha=0.2, linewidth=0)
+            ax.set_xlabel("largest gap, or smallest ratio, allowed")
+            ax.set_ylabel(f"plug-in, with its {self.confidence:.0%} band")
+        return ax
+
+    def __repr__(self) -> str:
+        return f"Band({len(self.low)} points, confidence {self.confidence:g}, {len(self.drawn)} resamples)"
 
 
-def frontier_band(
-    curve: Frontier,
+def find_band(
+    dist: CellDistribution,
+    at: Floats,
+    value: Floats,
+    retrace: Retrace,
     *,
-    resamples: int = 200,
-    confidence: float = 0.95,
-    random_state: int = 0,
+    resamples: int,
+    confidence: float,
+    random_state: int,
     client: Any = None,
     progress: Progress | None = None,
-) -> FrontierBand:
-    """Find the band that the counts behind a frontier leave open.
+) -> Band:
+    """Find the band of a frontier (see `Frontier.band`).
 
     Parameters
     ----------
-    curve : Frontier
-        A frontier of a distribution with counts. With a generator, as many people are drawn from it as there are
-        real rows; rows of one cell, group and label count the same, also where they have weights.
-    resamples : int, default=200
-        How often the people are drawn anew.
-    confidence : float, default=0.95
-        Of the band, at each point by itself.
-    random_state : int, default=0
-        Seed; the same seed gives the same band, on any number of workers.
-    client : distributed.Client, optional
-        The Dask cluster to share the resamples out to.
-    progress : callable, optional
-        Called with the fraction done and a few words.
-
-    Returns
-    -------
-    FrontierBand
-
-    Notes
-    -----
-    The band is about the law on these cells. That other cells, or other features, would allow better rules is not in
-    it. It is made at each point by itself, so where small groups leave much open its upper end may lie above what
-    looser tolerances reach.
+    dist : CellDistribution
+        Cells with counts.
+    at, value : ndarray of shape (P,)
+        Where the frontier's points lie, and its values there.
+    retrace : callable
+        Its values on other cells.
+    resamples, confidence, random_state, client, progress
+        See `Frontier.band`.
     """
-    dist = curve.distribution
     if dist.counts is None:
         raise InputError("This distribution was made without counts, so people cannot be drawn anew.")
     if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer) or resamples < 2:
         raise InputError(f"The number of resamples is {resamples!r}; it must be a whole number of at least 2.")
     tail = (1 - check_confidence(confidence)) / 2
     numbers = [range(start, min(start + _AT_ONCE, resamples)) for start in range(0, resamples, _AT_ONCE)]
-    work = partial(_again, curve, random_state)
+    work = partial(_again, dist, retrace, len(value), random_state)
     drawn = np.concatenate(run_all(work, numbers, client=client, tell=progress or silent))
     met = drawn[~np.isnan(drawn).any(axis=1)]
     if len(met) < 2:
         raise InfeasibleError("No rule meets the requirements in a resample of the people; relax them.")
     low, high = np.quantile(met, [1 - tail, tail], axis=0)
-    return FrontierBand(curve, 2 * curve.value - low, 2 * curve.value - high, drawn, confidence)
+    return Band(at, value, 2 * value - low, 2 * value - high, drawn, confidence)
 
 
-def frontiers(
-    dist: CellDistribution,
-    notions: Sequence[str | Sequence[str]],
-    tolerances: Tolerances | None = None,
-    *,
-    aware: Sequence[bool] = (False, True),
-    client: Any = None,
-    progress: Progress | None = None,
-    **options: Any,
-) -> list[Frontier]:
-    """Trace many frontiers of one distribution, here or on a cluster.
-
-    Parameters
-    ----------
-    dist : CellDistribution
-        The joint law of cell, group and label.
-    notions : sequence of str or sequence of str
-        For each frontier, the notions to constrain.
-    tolerances
-        As in `frontier`, for all of them.
-    aware : sequence of bool
-        With the group hidden, seen, or both.
-    client : distributed.Client, optional
-        The Dask cluster to share them out to.
-    progress : callable, optional
-        Called with the fraction done and a few words.
-    **options
-        As in `frontier`, for all of them.
-
-    Returns
-    -------
-    list of Frontier
-        In the order of `notions`, those of one entry of `notions` in the order of `aware`.
-    """
-    wanted = [([each] if isinstance(each, str) else list(each), bool(seen)) for each in notions for seen in aware]
-    work = partial(_one, dist, tolerances, options)
-    found = run_all(work, wanted, client=client, tell=progress or silent)
-    return [replace(curve, distribution=dist) for curve in found]
-
-
-def _one(
-    dist: CellDistribution, tolerances: Tolerances | None, options: dict[str, Any], wanted: tuple[list[str], bool]
-) -> Frontier:
-    return frontier(dist, wanted[0], tolerances, aware=wanted[1], **options)
-
-
-def _again(curve: Frontier, random_state: int, numbers: range) -> Floats:
-    values = np.full((len(numbers), len(curve)), np.nan)
+def _again(dist: CellDistribution, retrace: Retrace, points: int, random_state: int, numbers: range) -> Floats:
+    values = np.full((len(numbers), points), np.nan)
     for at, number in enumerate(numbers):
-        dist = _resampled(curve.distribution, np.random.default_rng([random_state, number]))
+        other = _resampled(dist, np.random.default_rng([random_state, number]))
         try:
-            values[at] = frontier(
-                dist,
-                curve.notions,
-                dict(curve.grid),
-                aware=curve.aware,
-                neighbours=curve.neighbours,
-                requirements=curve.requirements,
-                objective=curve.objective,
-            ).value
+            values[at] = retrace(other)
         except InfeasibleError:
             continue  # stays NaN
     return values

@@ -1,11 +1,11 @@
-"""Frontiers: the optimal accuracy as a function of the tolerance, sampled or exact."""
+"""`Frontier`: the best rules over a range of what is asked; `frontier` traces it, sampled or exact."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -19,18 +19,23 @@ from fairlimits._util.progress import Progress, silent
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats
 from fairlimits.errors import FileError, InfeasibleError, InputError
-from fairlimits.law import CellDistribution, Neighbourhood
+from fairlimits.law import CellDistribution, Neighbourhood, Outcome
+from fairlimits.limits.bands import Band, find_band
 from fairlimits.limits.breakpoints import breakpoints, sweep, without_flat_end
+from fairlimits.limits.laws import Law, estimated, on_cells
+from fairlimits.limits.outcome_rules import OutcomeProgram
+from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.programs import FairProgram
-from fairlimits.limits.rules import Rule, bayes_accuracy, by_group, individual_gap, infeasible, solve
+from fairlimits.limits.rules import Rule
+from fairlimits.limits.solving import infeasible, make_rules, refuse_confidence, single_people, solve
 from fairlimits.notions import (
     ACCURACY,
-    INDIVIDUAL,
+    Evaluation,
     Objective,
     Requirement,
+    check_confidence,
     check_names,
     check_tolerances,
-    group_gaps,
     read_objective,
     read_requirements,
 )
@@ -44,57 +49,83 @@ _KIND = "frontier"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Frontier:
-    """Optimal accuracy (or another value) at a row of tolerances.
+    """The best rules over a range of tolerances, or of ratios.
 
     Parameters
     ----------
-    distribution : CellDistribution
-        What the rules were solved on: all figures are plug-in figures of it.
+    rules : tuple of Rule
+        The best rule at each point. Between two breakpoints of an exact frontier, the same mix of the two
+        rules is optimal. All figures of the rules are plug-in figures of their law.
     grid : mapping of str to ndarray of shape (P,)
-        Tolerance of each notion at each point.
-    accuracy : ndarray of shape (P,)
-        Optimal accuracy.
-    scores : ndarray of shape (P, N) or (P, N, G)
-        Scores of an optimal rule. Between two breakpoints of an exact frontier, the same mix of the two
-        rules is optimal.
-    aware : bool
-        Whether the rules see the group.
-    neighbours : Neighbourhood
-        What individual fairness compares.
-    bayes_accuracy : float
-        Accuracy of the best rule without constraints.
+        Tolerance of each notion at each point; for a frontier of ratios, the ratios by what they are of.
     exact : bool
         Whether the points are all breakpoints of the curve, so that straight lines between them are exact.
-    requirements : tuple of Requirement
-        What all rules keep besides.
-    objective : Objective
-        What the rules are best at: accuracy, if nothing else was asked for.
+    held_out : tuple of Evaluation
+        What the rules are worth on people that took no part in making them, after `evaluate`; else empty.
     """
 
-    distribution: CellDistribution
+    rules: tuple[Rule, ...]
     grid: Mapping[str, Floats]
-    accuracy: Floats
-    scores: Floats
-    aware: bool
-    neighbours: Neighbourhood
-    bayes_accuracy: float
-    exact: bool
-    requirements: tuple[Requirement, ...] = ()
-    objective: Objective = ACCURACY
+    exact: bool = False
+    held_out: tuple[Evaluation, ...] = ()
 
-    @cached_property
-    def value(self) -> Floats:
-        """What the rules are best at, at each point: accuracy, balanced accuracy or minus the expected cost."""
-        if self.objective == ACCURACY:
-            return self.accuracy
-        return self.objective.value(
-            self.distribution.rates, by_group(self.scores, self.aware, self.distribution.n_groups)
-        )
+    @property
+    def aware(self) -> bool:
+        """Whether the rules see the group."""
+        return self.rules[0].aware
 
     @property
     def notions(self) -> tuple[str, ...]:
         """Names of the notions that are constrained."""
-        return tuple(self.grid)
+        return tuple(self.rules[0].tolerances)
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What all rules keep besides."""
+        last = self.rules[-1].requirements
+        return tuple(own for own in self.rules[0].requirements if own in last)
+
+    @property
+    def objective(self) -> Objective:
+        """What the rules are best at: accuracy, if nothing else was asked for."""
+        return self.rules[0].objective
+
+    @property
+    def neighbours(self) -> Neighbourhood:
+        """What individual fairness compares."""
+        return self.rules[0].neighbours
+
+    @property
+    def bayes_accuracy(self) -> float:
+        """Accuracy of the best rule without constraints."""
+        return self.rules[0].bayes_accuracy
+
+    @property
+    def distribution(self) -> CellDistribution:
+        """The cells that the rules were solved on."""
+        return self.rules[0].distribution
+
+    @cached_property
+    def scores(self) -> Floats:
+        """Scores of the cells at each point, of shape (P, N) or (P, N, G)."""
+        return np.stack([rule.scores for rule in self.rules])
+
+    @cached_property
+    def accuracy(self) -> Floats:
+        """Optimal accuracy at each point, plug-in; held out after `evaluate`."""
+        if self.held_out:
+            return np.array([own.accuracy.value for own in self.held_out])
+        return self.plug_in
+
+    @cached_property
+    def plug_in(self) -> Floats:
+        """Accuracy of the rules on the law that they were solved on."""
+        return np.array([rule.accuracy for rule in self.rules])
+
+    @cached_property
+    def value(self) -> Floats:
+        """What the rules are best at, at each point (plug-in): accuracy, balanced accuracy or minus expected cost."""
+        return np.array([rule.value for rule in self.rules])
 
     @property
     def tolerances(self) -> Floats | Mapping[str, Floats]:
@@ -105,35 +136,97 @@ class Frontier:
     @cached_property
     def gaps(self) -> dict[str, Floats]:
         """Attained gap of every notion at each point, constrained or not (see `Rule.gaps`)."""
-        scores = by_group(self.scores, self.aware, self.distribution.n_groups)
-        individual = [individual_gap(self.distribution, point, self.aware, self.neighbours) for point in self.scores]
-        return {**group_gaps(self.distribution.rates, scores), INDIVIDUAL: np.array(individual)}
+        return {name: np.array([rule.gaps[name] for rule in self.rules]) for name in self.rules[0].gaps}
+
+    @property
+    def at(self) -> Floats:
+        """Where the points lie: the tolerance, or ratio, that moves."""
+        return next((values for values in self.grid.values() if np.ptp(values) > 0), next(iter(self.grid.values())))
 
     def __len__(self) -> int:
-        return len(self.accuracy)
+        return len(self.rules)
 
-    def rule(self, point: int) -> Rule:
-        """Solve for the rule at one point, with its shadow prices."""
-        tolerances = {name: float(values[point]) for name, values in self.grid.items()}
-        return solve(
+    def band(
+        self,
+        *,
+        resamples: int = 200,
+        confidence: float = 0.95,
+        random_state: int = 0,
+        client: Any = None,
+        progress: Progress | None = None,
+    ) -> Band:
+        """Find how far the frontier would move if other people had been counted.
+
+        Parameters
+        ----------
+        resamples : int, default=200
+            How often the people are drawn anew.
+        confidence : float, default=0.95
+            Of the band, at each point by itself.
+        random_state : int, default=0
+            Seed; the same seed gives the same band, on any number of workers.
+        client : distributed.Client, optional
+            The Dask cluster to share the resamples out to.
+        progress : callable, optional
+            Called with the fraction done and a few words.
+
+        Notes
+        -----
+        The frontier must be one of cells with counts. With a generator, as many people are drawn from it as there are
+        real rows; rows of one cell, group and label count the same, also where they have weights. The band is about
+        the law on these cells: that other cells, or other features, would allow better rules is not in it. It is made
+        at each point by itself, so where small groups leave much open its upper end may lie above what looser
+        tolerances reach.
+        """
+        return find_band(
             self.distribution,
-            tolerances,
-            aware=self.aware,
-            neighbours=self.neighbours,
-            requirements=self.requirements,
-            objective=self.objective,
+            self.at,
+            self.value,
+            _Retrace(self),
+            resamples=resamples,
+            confidence=confidence,
+            random_state=random_state,
+            client=client,
+            progress=progress,
         )
 
     def to_frame(self) -> pa.Table:
-        """Tolerances, accuracy, its loss and every attained gap as a table, a row for each point."""
-        columns = {f"tolerance {name}": values for name, values in self.grid.items()}
-        columns |= {"accuracy": self.accuracy, "loss": self.bayes_accuracy - self.accuracy}
+        """What was asked, accuracy, its loss and every attained gap as a table, a row for each point.
+
+        After `evaluate` the table has the held-out figures beside.
+        """
+        ratios = self._ratios
+        columns = {(name if name in ratios else f"tolerance {name}"): values for name, values in self.grid.items()}
+        if ratios:
+            columns["attained"] = np.array([list(rule.attained.values())[-1] for rule in self.rules])
+        columns |= {"accuracy": self.plug_in, "loss": self.bayes_accuracy - self.plug_in}
         if self.objective != ACCURACY:
             columns[str(self.objective)] = self.value
-        return pa.table(columns | {f"gap {name}": values for name, values in self.gaps.items()})
+        columns |= {f"gap {name}": values for name, values in self.gaps.items()}
+        if self.rules[0].on_labels is not None:
+            shown = [math.nan if rule.on_labels is None else rule.on_labels.accuracy for rule in self.rules]
+            columns["accuracy on labels"] = np.array(shown)
+        records = [own.to_dict() for own in self.held_out]
+        for key in records[0] if records else ():
+            if key != "plug-in accuracy":
+                columns[f"held out: {key}"] = np.array([record[key] for record in records])
+        return pa.table(columns)
+
+    def summary(self) -> str:
+        """Say where the frontier starts, where it ends, and what that costs."""
+        sees = "group seen" if self.aware else "group hidden"
+        what = " and ".join(self.grid)
+        ends = ", ".join(f"{self.plug_in[i]:.4f} at {self.at[i]:g}" for i in (0, len(self) - 1))
+        text = f"{what}, {sees}: accuracy {ends} (plug-in); without any constraint {self.bayes_accuracy:.4f}."
+        if self.held_out:
+            text += f" Held out: {self.held_out[0].accuracy} at {self.at[0]:g}, {self.held_out[-1].accuracy} at "
+            text += f"{self.at[-1]:g}."
+        return text
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw accuracy, or what else the rules are best at, against the tolerance of the notion that moves.
+        """Draw accuracy, or what else the rules are best at, against the tolerance or ratio that moves.
+
+        After `evaluate` the held-out accuracy is drawn with its band, and the plug-in accuracy dashed beside it.
 
         Parameters
         ----------
@@ -148,13 +241,31 @@ class Frontier:
             fixed = [f"{name} = {self.grid[name][0]:g}" for name in self.grid if name not in moving]
             label = " + ".join(moving) + (f" ({', '.join(fixed)})" if fixed else "")
             given = {"label": label, "color": colour_of(label), **options}
-            ax.plot(self.grid[moving[0]], self.value, **given)
-            ax.set_xlabel(f"tolerance: largest gap allowed, {' and '.join(moving)}")
-            ax.set_ylabel(f"{self.objective.title} (plug-in)")
+            if self.held_out:
+                low, high = ([getattr(own.accuracy, end) for own in self.held_out] for end in ("low", "high"))
+                ax.fill_between(self.at, low, high, color=given["color"], alpha=0.2, linewidth=0)
+                ax.plot(self.at, self.accuracy, **{**given, "label": f"{given['label']}, held out"})
+                dashed = {**given, "label": f"{given['label']}, plug-in", "linestyle": "--"}
+                ax.plot(self.at, self.plug_in, **dashed)
+                ax.legend()
+            else:
+                ax.plot(self.at, self.value, **given)
+            if self._ratios:
+                ax.set_xlabel(f"smallest ratio allowed, {moving[0].removesuffix(' ratio')}")
+            else:
+                ax.set_xlabel(f"tolerance: largest gap allowed, {' and '.join(moving)}")
+            ax.set_ylabel("accuracy" if self.held_out else f"{self.objective.title} (plug-in)")
         return ax
 
+    @property
+    def _ratios(self) -> tuple[str, ...]:
+        """What the grid has that are ratios of rates, not tolerances of notions."""
+        return tuple(name for name in self.grid if name not in self.notions)
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the frontier and its distribution to one file (``.npz``, without pickle)."""
+        """Write a frontier of rules on cells, and its distribution, to one file (``.npz``, without pickle)."""
+        if self._ratios:
+            raise InputError("A frontier of ratios is not saved; save its rules one by one.")
         inner, arrays = self.distribution._pack()
         header = {
             "distribution": inner,
@@ -166,7 +277,12 @@ class Frontier:
             "requirements": [str(own) for own in self.requirements],
             "objective": str(self.objective),
         }
-        own = {"grid": np.stack(list(self.grid.values())), "accuracy": self.accuracy, "scores": self.scores}
+        own = {
+            "grid": np.stack(list(self.grid.values())),
+            "accuracy": self.plug_in,
+            "scores": self.scores,
+            "optimality_gap": np.array([rule.optimality_gap for rule in self.rules]),
+        }
         write_archive(path, _KIND, header, own | nest("distribution", arrays))
 
     @classmethod
@@ -175,24 +291,35 @@ class Frontier:
         header, arrays = read_archive(path, _KIND)
         try:
             dist = CellDistribution._unpack(header["distribution"], unnest("distribution", arrays))
-            names, grid = check_names(header["notions"]), np.asarray(arrays["grid"], dtype=np.float64)
-            accuracy = np.asarray(arrays["accuracy"], dtype=np.float64)
-            scores, aware = np.asarray(arrays["scores"], dtype=np.float64), bool(header["aware"])
+            names = check_names(header["notions"])
+            grid, accuracy, scores, left = (
+                np.asarray(arrays[key], dtype=np.float64) for key in ("grid", "accuracy", "scores", "optimality_gap")
+            )
+            aware = bool(header["aware"])
             cells = (dist.n_cells, dist.n_groups) if aware else (dist.n_cells,)
-            if grid.shape != (len(names), len(accuracy)) or scores.shape != (len(accuracy), *cells):
+            fits = grid.shape == (len(names), len(accuracy)) and scores.shape == (len(accuracy), *cells)
+            if not fits or left.shape != accuracy.shape or not len(accuracy):
                 raise FileError("The file's frontier does not fit its cells; save it again.")
-            return cls(
-                distribution=dist,
-                grid=dict(zip(names, grid, strict=True)),
-                accuracy=accuracy,
-                scores=scores,
-                aware=aware,
-                neighbours=Neighbourhood(**header["neighbours"]),
+            rule = Rule(
+                policy=CellPolicy(dist, scores[0], aware),
+                tolerances={},
+                accuracy=0.0,
                 bayes_accuracy=float(header["bayes_accuracy"]),
-                exact=bool(header["exact"]),
                 requirements=read_requirements(header["requirements"]),
                 objective=read_objective(header["objective"]),
+                neighbours=Neighbourhood(**header["neighbours"]),
             )
+            rules = tuple(
+                replace(
+                    rule,
+                    policy=CellPolicy(dist, scores[at], aware),
+                    tolerances=check_tolerances(dict(zip(names, grid[:, at].tolist(), strict=True))),
+                    accuracy=float(accuracy[at]),
+                    optimality_gap=float(left[at]),
+                )
+                for at in range(len(accuracy))
+            )
+            return cls(rules, dict(zip(names, grid, strict=True)), exact=bool(header["exact"]))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(f"The file's frontier is damaged ({error}); save it again.") from error
 
@@ -202,9 +329,25 @@ class Frontier:
         return f"Frontier({what}, {points}, accuracy {self.accuracy.min():.4f} to {self.accuracy.max():.4f})"
 
 
+class _Retrace:
+    """Trace a frontier again on other cells; a class, so that it is sent to workers without the frontier's rules."""
+
+    def __init__(self, curve: Frontier) -> None:
+        self._grid = {name: np.asarray(values) for name, values in curve.grid.items()}
+        self._options: dict[str, Any] = {
+            "aware": curve.aware,
+            "neighbours": curve.neighbours,
+            "requirements": curve.requirements,
+            "objective": curve.objective,
+        }
+
+    def __call__(self, dist: CellDistribution) -> Floats:
+        return frontier(dist, tuple(self._grid), self._grid, **self._options).value
+
+
 def frontier(
-    dist: CellDistribution,
-    notions: Sequence[str],
+    law: Law,
+    notions: str | Sequence[str],
     tolerances: Tolerances | None = None,
     *,
     aware: bool = False,
@@ -212,15 +355,18 @@ def frontier(
     neighbours: Neighbourhood | None = None,
     requirements: Iterable[Requirement | str] = (),
     objective: Objective | str = ACCURACY,
+    confidence: float | None = None,
+    random_state: int = 0,
     progress: Progress | None = None,
 ) -> Frontier:
-    """Trace the optimal accuracy over a range of tolerances.
+    """Trace the best rules over a range of tolerances.
 
     Parameters
     ----------
-    dist : CellDistribution
-        The joint law of cell, group and label.
-    notions : sequence of str
+    law : Outcome, CellDistribution or Dataset
+        The joint law of features, group and label (see `solve`). An exact frontier needs cells, so an estimate is cut
+        into them for it.
+    notions : str or sequence of str
         The notions to constrain, among DP, EA, EOp, PE, EOd and IF.
     tolerances : array-like, or mapping of str to array-like or number, optional
         An array moves all notions together. A mapping gives each notion its own array, all of one length,
@@ -237,6 +383,10 @@ def frontier(
         What all rules must keep besides, such as ``"selection rate <= 0.3"`` (see `solve`).
     objective : Objective or str, default="accuracy"
         What the rules are to be best at (see `solve`).
+    confidence : float, optional
+        See `solve`.
+    random_state : int, default=0
+        Seed of what has to be estimated or cut into cells first.
     progress : callable, optional
         Called with the fraction done and a few words.
 
@@ -249,8 +399,12 @@ def frontier(
         raise InputError("No notion was given; name at least one, such as ['DP'].")
     hood = Neighbourhood() if neighbours is None else neighbours
     kept, goal = read_requirements(requirements), read_objective(objective)
-    program = FairProgram(dist, names, aware, hood, kept, goal)
     tell: Progress = progress if progress is not None else silent
+    known = estimated(law, random_state, progress)
+    if isinstance(known, Outcome) and single_people(names, kept, goal) and not exact:
+        return _on_estimate(known, names, tolerances, aware, confidence, tell)
+    refuse_confidence(confidence)
+    program = FairProgram(on_cells(known, names, random_state, progress), names, aware, hood, kept, goal)
     start: dict[str, float]
     try:
         if exact:
@@ -261,32 +415,46 @@ def frontier(
             grid = {name: np.array([start[name] + at * move[name] for at, _ in points]) for name in names}
             solved = [found for _, found in points]
         else:
-            grid = tolerance_grid(names, DEFAULT_TOLERANCES if tolerances is None else tolerances)
+            grid = tolerance_grid(names, tolerances)
             start = {name: float(values.min()) for name, values in grid.items()}
             solved = sweep(program, grid, tell)
     except InfeasibleError:
         # The first tolerances are the strictest.
         raise infeasible(program, start, hood) from None
     tell(1.0, "frontier done")
-    variables = program.variables
-    x = np.stack([point.x for point in solved])
-    value = np.array([point.value for point in solved])
-    return Frontier(
-        distribution=dist,
-        grid=grid,
-        accuracy=value if goal == ACCURACY else variables.base + x @ variables.cost,
-        scores=variables.expand(x),
-        aware=aware,
-        neighbours=hood,
-        bayes_accuracy=bayes_accuracy(variables),
-        exact=exact,
-        requirements=kept,
-        objective=goal,
-    )
+    return Frontier(make_rules(program, solved, _points(grid), hood), grid, exact)
 
 
-def tolerance_grid(names: tuple[str, ...], tolerances: Tolerances) -> dict[str, Floats]:
+def _on_estimate(
+    outcome: Outcome,
+    names: tuple[str, ...],
+    tolerances: Tolerances | None,
+    aware: bool,
+    confidence: float | None,
+    tell: Progress,
+) -> Frontier:
+    grid = tolerance_grid(names, tolerances)
+    if confidence is not None:
+        check_confidence(confidence)
+    program = OutcomeProgram(outcome, names, aware)
+    points = _points(grid)
+    rules = []
+    # From loose to tight: the first is without prices, and each next one starts from the one before.
+    for done, asked in enumerate(reversed(points), 1):
+        rules.append(program.rule(asked, confidence))
+        tell(done / len(points), f"tolerance {done} of {len(points)}")
+    return Frontier(tuple(rules[::-1]), grid)
+
+
+def _points(grid: Mapping[str, Floats]) -> list[dict[str, float]]:
+    """Tolerances of each point."""
+    return [dict(zip(grid, point, strict=True)) for point in zip(*(v.tolist() for v in grid.values()), strict=True)]
+
+
+def tolerance_grid(names: tuple[str, ...], tolerances: Tolerances | None) -> dict[str, Floats]:
     """Tolerances of each notion at each point, checked."""
+    if tolerances is None:
+        tolerances = DEFAULT_TOLERANCES
     given = _for_each(names, tolerances) if isinstance(tolerances, Mapping) else dict.fromkeys(names, tolerances)
     try:
         arrays = {name: np.asarray(given[name], dtype=np.float64) for name in names}
@@ -304,12 +472,13 @@ def tolerance_grid(names: tuple[str, ...], tolerances: Tolerances) -> dict[str, 
 
 
 def _for_each(names: tuple[str, ...], tolerances: Mapping[str, Any]) -> dict[str, Any]:
-    if set(tolerances) != set(names):
+    given = dict(zip(check_names(tolerances), tolerances.values(), strict=True))
+    if set(given) != set(names):
         raise InputError(
-            f"The tolerances are for {', '.join(tolerances) or 'nothing'} and the notions are "
+            f"The tolerances are for {', '.join(given) or 'nothing'} and the notions are "
             f"{', '.join(names)}; give one for each notion."
         )
-    return dict(tolerances)
+    return given
 
 
 def _exact_range(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError, SolverError
 from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.programs import FairProgram, Solved
-from fairlimits.limits.rules import Rule, make_rule
+from fairlimits.limits.rules import Rule
+from fairlimits.limits.solving import make_rules
 from fairlimits.limits.variables import Variables
 from fairlimits.notions import (
     ACCURACY,
@@ -199,7 +200,8 @@ class _Search:
         assert self.found is not None
         program, solved = self.found
         left = Solved(solved.x, solved.value, max(bound - solved.value, solved.gap), solved.duals, solved.pair_pressure)
-        rule = make_rule(program, left, self.tolerances, self.hood, {})
+        # Nothing is said of prices: the bound on precision is found by a search, not by one linear program.
+        rule = replace(make_rules(program, [left], [dict(self.tolerances)], self.hood)[0], prices={})
         chosen, right = _selected(self.dist, rule.group_scores)
         with np.errstate(invalid="ignore", divide="ignore"):
             precision = np.where(chosen > _NOBODY, right / chosen, np.nan)

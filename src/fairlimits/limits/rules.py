@@ -1,28 +1,34 @@
-"""`solve`: from a distribution and tolerances to the best rule, with everything it attains."""
+"""`Rule`: a decision rule with everything it attains, on the law that it was solved on."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
-from fairlimits._util.types import Floats
-from fairlimits.errors import FileError, InfeasibleError
+from fairlimits._util.types import Floats, Ints
+from fairlimits.data import Dataset, read_features, read_groups
+from fairlimits.errors import FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood, can_compare
-from fairlimits.limits.infeasibility import Asked, explained
-from fairlimits.limits.programs import FairProgram, Solved
+from fairlimits.limits.policies import CellPolicy, OutcomePolicy, Policy
+from fairlimits.limits.programs import FairProgram
 from fairlimits.limits.variables import Variables
 from fairlimits.notions import (
     ACCURACY,
     INDIVIDUAL,
+    NOTIONS,
     Objective,
+    Rate,
     Requirement,
     check_tolerances,
     group_gaps,
@@ -38,47 +44,88 @@ _KIND = "rule"
 _STEP = 1e-6
 
 
+class OnLabels(NamedTuple):
+    """What a rule on an estimate comes to on the labels of the estimate's rows, each judged out of fold."""
+
+    accuracy: float
+    gaps: Mapping[str, float]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Rule:
     """The best decision rule under some tolerances and requirements.
 
     Parameters
     ----------
-    distribution : CellDistribution
-        What the rule was solved on.
-    scores : ndarray of shape (N,) or (N, G)
-        Probability of deciding 1 in each cell; for each group too, if the rule is aware.
+    policy : CellPolicy or OutcomePolicy
+        How a person is decided.
     tolerances : mapping of str to float
         The tolerances that were asked for.
-    aware : bool
-        Whether the rule sees the group.
-    neighbours : Neighbourhood
-        What individual fairness compares.
     accuracy : float
-        Probability that the decision equals the label, on the distribution.
+        Probability that the decision equals the label, on the law (plug-in).
     bayes_accuracy : float
         The same for the most accurate rule without any constraint.
-    shadow_prices : mapping of str to float
-        For each tolerance, how fast the value would rise with that tolerance alone.
     optimality_gap : float
         What is left between the value and its proven upper bound.
     requirements : tuple of Requirement
         What the rule keeps besides.
     objective : Objective
         What the rule is best at: accuracy, if nothing else was asked for.
+    neighbours : Neighbourhood
+        What individual fairness compares.
+    on_labels : OnLabels, optional
+        For a rule on an estimate, accuracy and gaps on labels, out of fold.
+    margins : mapping of str to float
+        By how much each tolerance was tightened, for a rule with a confidence.
+    prices : mapping of str to float, optional
+        The shadow prices, where they do not follow from the law and what was asked.
     """
 
-    distribution: CellDistribution
-    scores: Floats
+    policy: Policy
     tolerances: Mapping[str, float]
-    aware: bool
-    neighbours: Neighbourhood
     accuracy: float
     bayes_accuracy: float
-    shadow_prices: Mapping[str, float]
-    optimality_gap: float
+    optimality_gap: float = 0.0
     requirements: tuple[Requirement, ...] = ()
     objective: Objective = ACCURACY
+    neighbours: Neighbourhood = field(default_factory=Neighbourhood)
+    on_labels: OnLabels | None = None
+    margins: Mapping[str, float] = field(default_factory=dict)
+    prices: Mapping[str, float] | None = None
+
+    @property
+    def aware(self) -> bool:
+        """Whether the rule sees the group."""
+        return self.policy.aware
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups' names."""
+        return self.policy.groups
+
+    @property
+    def distribution(self) -> CellDistribution:
+        """The cells that the rule was solved on."""
+        return self._on_cells.law
+
+    @property
+    def scores(self) -> Floats:
+        """Probability of deciding 1 in each cell, (N,); for each group too, (N, G), if the rule is aware."""
+        return self._on_cells.scores
+
+    @property
+    def group_scores(self) -> Floats:
+        """Scores of shape (N, G), whether the rule is aware or not."""
+        return by_group(self.scores, self.aware, self.distribution.n_groups)
+
+    @property
+    def _on_cells(self) -> CellPolicy:
+        if not isinstance(self.policy, CellPolicy):
+            raise InputError(
+                "This rule decides single people by an estimate and has no cells; ask rule.decide(rows), or solve on "
+                "discretize(data, outcome=...)."
+            )
+        return self.policy
 
     @property
     def value(self) -> float:
@@ -87,35 +134,92 @@ class Rule:
             return self.accuracy
         return float(self.objective.value(self.distribution.rates, self.group_scores))
 
+    @property
+    def price(self) -> float:
+        """Accuracy lost against the best rule without constraints."""
+        return self.bayes_accuracy - self.accuracy
+
     @cached_property
     def attained(self) -> dict[str, float]:
         """Value of what each requirement is about, by the requirement's text."""
         return {str(own): own.value(self.distribution.rates, self.group_scores) for own in self.requirements}
 
     @cached_property
-    def gaps(self) -> dict[str, float]:
-        """Attained gap of every notion, constrained or not.
+    def gaps(self) -> Mapping[str, float]:
+        """Attained gap of every notion, constrained or not; on an estimate those on its labels, out of fold.
 
         EOd is the larger of its two. IF is the largest difference between neighbours, weighted by nearness.
         NaN stands for a gap that cannot be computed: fewer than two groups with a rate, no distances, or
         cells by the ten thousand without a sparse neighbour graph.
         """
-        scores = self.group_scores
-        gaps = {name: float(gap) for name, gap in group_gaps(self.distribution.rates, scores).items()}
+        if self.on_labels is not None:
+            return self.on_labels.gaps
+        gaps = {name: float(gap) for name, gap in group_gaps(self.distribution.rates, self.group_scores).items()}
         return gaps | {INDIVIDUAL: individual_gap(self.distribution, self.scores, self.aware, self.neighbours)}
 
-    @property
-    def group_scores(self) -> Floats:
-        """Scores of shape (N, G), whether the rule is aware or not."""
-        return by_group(self.scores, self.aware, self.distribution.n_groups)
+    @cached_property
+    def shadow_prices(self) -> Mapping[str, float]:
+        """For each tolerance, how fast the value would rise with that tolerance alone (the right derivative)."""
+        if self.prices is not None:
+            return self.prices
+        if isinstance(self.policy, OutcomePolicy):
+            return _prices_by_multipliers(self.policy, self.tolerances)
+        program = FairProgram(
+            self.distribution, tuple(self.tolerances), self.aware, self.neighbours, self.requirements, self.objective
+        )
+        return shadow_prices(program, self.tolerances)
 
-    @property
-    def price(self) -> float:
-        """Accuracy lost against the best rule without constraints."""
-        return self.bayes_accuracy - self.accuracy
+    def decide(self, rows: Any) -> Floats:
+        """Probability of deciding 1 for each of some rows, of shape (n,); labels are not looked at.
+
+        Parameters
+        ----------
+        rows : Dataset, or a pandas, polars or Arrow table
+            The people. A table needs the features, and for a rule that sees the group the sensitive columns.
+        """
+        return np.asarray(decide_all([self], rows)[0])
+
+    def to_frame(self) -> pa.Table:
+        """Tolerance, shadow price and attained gap of every notion, a row each."""
+        names = list(self.gaps)
+        return pa.table(
+            {
+                "notion": names,
+                "tolerance": pa.array([self.tolerances.get(name) for name in names], pa.float64()),
+                "gap": pa.array([self.gaps[name] for name in names], pa.float64()),
+                "shadow price": pa.array([self.shadow_prices.get(name) for name in names], pa.float64()),
+            }
+        )
+
+    def summary(self) -> str:
+        """Say what was asked and what was found, in a sentence or two."""
+        sees = "that sees the group" if self.aware else "that does not see the group"
+        asked = [*(f"{name} within {eps:g}" for name, eps in self.tolerances.items()), *map(str, self.requirements)]
+        held = ", ".join(
+            f"{name} {self.gaps[name]:.4f}" for name in self.tolerances if not math.isnan(self.gaps.get(name, math.nan))
+        )
+        goal = "" if self.objective == ACCURACY else f" and {self.objective.in_words(self.value)}"
+        text = (
+            f"With {' and '.join(asked) or 'no constraint'}, the best rule {sees} has accuracy {self.accuracy:.4f}"
+            f"{goal} (plug-in); without any constraint it is {self.bayes_accuracy:.4f}."
+        )
+        return text + (f" Gaps: {held}." if held else "")
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the attained gap of every notion beside its tolerance."""
+        with figure_style():
+            ax = axes_or_new(ax)
+            names = [name for name, gap in self.gaps.items() if not math.isnan(gap)]
+            ax.barh(names, [self.gaps[name] for name in names], color=[colour_of(name) for name in names])
+            for at, name in enumerate(names):
+                if math.isfinite(self.tolerances.get(name, math.inf)):
+                    ax.plot([self.tolerances[name]] * 2, [at - 0.45, at + 0.45], color="black")
+            ax.invert_yaxis()
+            ax.set_xlabel("gap; a black line is the tolerance")
+        return ax
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the rule and its distribution to one file (``.npz``, without pickle)."""
+        """Write a rule on cells, and its distribution, to one file (``.npz``, without pickle)."""
         inner, arrays = self.distribution._pack()
         header = {
             "distribution": inner,
@@ -124,7 +228,6 @@ class Rule:
             "neighbours": self.neighbours.to_dict(),
             "accuracy": self.accuracy,
             "bayes_accuracy": self.bayes_accuracy,
-            "shadow_prices": dict(self.shadow_prices),
             "optimality_gap": self.optimality_gap,
             "requirements": [str(own) for own in self.requirements],
             "objective": str(self.objective),
@@ -144,19 +247,16 @@ class Rule:
             if scores.shape != ((dist.n_cells, dist.n_groups) if aware else (dist.n_cells,)):
                 raise FileError("The file's scores do not fit its cells; save the rule again.")
             if not ((scores >= 0) & (scores <= 1)).all():
-                raise FileError("The file's scores are no probabilities; save the rule again.")
+                raise FileError("The file's scores are not probabilities; save the rule again.")
             return cls(
-                distribution=dist,
-                scores=scores,
+                policy=CellPolicy(dist, scores, aware),
                 tolerances=check_tolerances(header["tolerances"]),
-                aware=aware,
-                neighbours=Neighbourhood(**header["neighbours"]),
                 accuracy=float(header["accuracy"]),
                 bayes_accuracy=float(header["bayes_accuracy"]),
-                shadow_prices={str(key): float(value) for key, value in header["shadow_prices"].items()},
                 optimality_gap=float(header["optimality_gap"]),
                 requirements=read_requirements(header["requirements"]),
                 objective=read_objective(header["objective"]),
+                neighbours=Neighbourhood(**header["neighbours"]),
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(f"The file's rule is damaged ({error}); save it again.") from error
@@ -169,100 +269,47 @@ class Rule:
         return f"Rule({', '.join(asked) or 'no constraint'}; {sees}; {figures})"
 
 
-def solve(
-    dist: CellDistribution,
-    tolerances: Mapping[str, float],
-    *,
-    aware: bool = False,
-    neighbours: Neighbourhood | None = None,
-    requirements: Iterable[Requirement | str] = (),
-    objective: Objective | str = ACCURACY,
-) -> Rule:
-    """Find the best rule whose fairness gaps stay within tolerances.
+def decide_all(rules: Sequence[Rule], rows: Any) -> Floats:
+    """Probability of deciding 1, of shape (rules, n): where rules share a law, rows are looked up in it once.
 
     Parameters
     ----------
-    dist : CellDistribution
-        The joint law of cell, group and label.
-    tolerances : mapping of str to float
-        Largest gap allowed for each notion, among DP, EA, EOp, PE, EOd and IF; empty for the best rule
-        without constraints.
-    aware : bool, default=False
-        Whether the rule may see the group.
-    neighbours : Neighbourhood, optional
-        What individual fairness (IF) compares.
-    requirements : iterable of Requirement or str, optional
-        What the rule must keep besides: limits and floors of rates, of all people or of groups
-        (``"selection rate <= 0.3"``, ``"accuracy of Female >= 0.8"``), ratios (``"selection rate ratio >= 0.8"``,
-        the four-fifths rule) and differences (``"error rate difference from the rest <= 0.05"``).
-    objective : Objective or str, default="accuracy"
-        What the rule is to be best at: ``"accuracy"``, ``"balanced accuracy"``, or the least expected cost of a false
-        positive and a false negative, such as ``"costs 1:5"``.
-
-    Returns
-    -------
-    Rule
-        A proven optimum on the distribution.
-
-    Raises
-    ------
-    InfeasibleError
-        If no rule meets all of it; the message names the smallest relaxation of each constraint that would help.
-
-    Examples
-    --------
-    >>> dist = CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
-    >>> rule = solve(dist, {"DP": 0.0})
-    >>> round(rule.accuracy, 3), round(rule.bayes_accuracy, 3)
-    (0.5, 0.7)
-    >>> rule = solve(dist, {}, requirements=["selection rate <= 0.3"])
-    >>> {name: round(value, 3) for name, value in rule.attained.items()}
-    {'selection rate <= 0.3': 0.3}
+    rules : sequence of Rule
+        Rules of the same features and groups.
+    rows : Dataset, or a pandas, polars or Arrow table
+        See `Rule.decide`.
     """
-    asked = check_tolerances(tolerances)
-    hood = Neighbourhood() if neighbours is None else neighbours
-    kept, goal = read_requirements(requirements), read_objective(objective)
-    program = FairProgram(dist, tuple(asked), aware, hood, kept, goal)
-    try:
-        solved = program.solve(asked)
-    except InfeasibleError:
-        raise infeasible(program, asked, hood) from None
-    return make_rule(program, solved, asked, hood, shadow_prices(program, asked))
+    return policies_on([rule.policy for rule in rules], rows)
 
 
-def infeasible(program: FairProgram, tolerances: Mapping[str, float], neighbours: Neighbourhood) -> InfeasibleError:
-    """Make the error that says what to relax."""
-    variables = program.variables
-    return explained(variables.dist, Asked(tolerances, program.requirements, variables.aware, neighbours))
-
-
-def make_rule(
-    program: FairProgram,
-    solved: Solved,
-    tolerances: Mapping[str, float],
-    neighbours: Neighbourhood,
-    prices: Mapping[str, float],
-) -> Rule:
-    """Put together what was found at some tolerances."""
-    variables = program.variables
-    return Rule(
-        distribution=variables.dist,
-        scores=variables.expand(solved.x),
-        tolerances=dict(tolerances),
-        aware=variables.aware,
-        neighbours=neighbours,
-        accuracy=(solved.value if program.objective == ACCURACY else variables.base + float(variables.cost @ solved.x)),
-        bayes_accuracy=bayes_accuracy(variables),
-        shadow_prices=dict(prices),
-        optimality_gap=solved.gap,
-        requirements=program.requirements,
-        objective=program.objective,
-    )
-
-
-def bayes_accuracy(variables: Variables) -> float:
-    """Accuracy of the best rule without constraints: the majority label of each cell (and group)."""
-    return variables.base + float(np.maximum(variables.cost, 0).sum())
+def policies_on(policies: Sequence[Policy], rows: Any) -> Floats:
+    """Scores, of shape (policies, n), that policies give to rows (see `decide_all`)."""
+    first = policies[0]
+    if first.schema is None:
+        raise InputError(
+            "The cells are bare numbers, which no row can be looked up in; make them with discretize from a table."
+        )
+    group: Ints | None = None
+    if isinstance(rows, Dataset):
+        rows.check_groups(first.groups)
+        if rows.schema.features != first.schema.features:
+            raise InputError(
+                "The rows have other features, or other categories, than those the rule was made from; read them with "
+                "Dataset.read_like and the schema of the first table."
+            )
+        columns, n_rows, group = rows.columns, rows.n_rows, rows.group
+    else:
+        columns = read_features(first.schema, rows, unseen="missing")
+        n_rows = len(next(iter(columns.values())))
+        if any(policy.aware for policy in policies):
+            group = read_groups(first.schema, rows)
+    located: dict[int, Any] = {}
+    scores = []
+    for policy in policies:
+        if id(policy.law) not in located:
+            located[id(policy.law)] = policy.locate(columns, n_rows)
+        scores.append(policy.scores_at(located[id(policy.law)], group))
+    return np.stack(scores)
 
 
 def shadow_prices(program: FairProgram, tolerances: Mapping[str, float]) -> dict[str, float]:
@@ -274,6 +321,21 @@ def shadow_prices(program: FairProgram, tolerances: Mapping[str, float]) -> dict
         # Whether the notion alone sets a shared rate's limit is asked at the tolerances themselves.
         prices[name] = program.slope(solved, tolerances, {name: 1.0})
     return prices
+
+
+def _prices_by_multipliers(policy: OutcomePolicy, tolerances: Mapping[str, float]) -> dict[str, float]:
+    prices = {}
+    for name, tolerance in tolerances.items():
+        others = {other: value for other, value in tolerances.items() if other != name}
+        # Where another notion holds a shared rate as tightly, this tolerance alone changes nothing.
+        own = [rate in NOTIONS[name].rates and tolerance < limit_of(rate, others) for rate in policy.rates]
+        prices[name] = float(np.abs(policy.multipliers[own]).sum() / 2)
+    return prices
+
+
+def limit_of(rate: Rate, tolerances: Mapping[str, float]) -> float:
+    """Smallest tolerance of the notions that a rate belongs to; without any, there is no limit."""
+    return min((value for name, value in tolerances.items() if rate in NOTIONS[name].rates), default=math.inf)
 
 
 def individual_gap(dist: CellDistribution, scores: Floats, aware: bool, neighbours: Neighbourhood) -> float:

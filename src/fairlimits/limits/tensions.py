@@ -9,11 +9,13 @@ from itertools import combinations
 import numpy as np
 import pyarrow as pa
 
+from fairlimits._util.progress import Progress
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
 from fairlimits.law import CellDistribution, Neighbourhood, can_compare
+from fairlimits.limits.laws import Law, estimated, on_cells
 from fairlimits.limits.programs import FairProgram
-from fairlimits.limits.rules import bayes_accuracy
+from fairlimits.limits.solving import bayes_accuracy
 from fairlimits.notions import INDIVIDUAL, NOTIONS, check_names, check_tolerances
 
 
@@ -62,19 +64,21 @@ class Tension:
 
 
 def tension(
-    dist: CellDistribution,
+    law: Law,
     tolerance: float = 0.05,
-    aware: bool = False,
     *,
+    aware: bool = False,
     notions: str | Sequence[str] | None = None,
     neighbours: Neighbourhood | None = None,
+    random_state: int = 0,
+    progress: Progress | None = None,
 ) -> Tension:
     """Measure what each pair of notions costs beyond the dearer of the two.
 
     Parameters
     ----------
-    dist : CellDistribution
-        The joint law of cell, group and label.
+    law : Outcome, CellDistribution or Dataset
+        The joint law of features, group and label (see `solve`); an estimate is cut into cells.
     tolerance : float, default=0.05
         The tolerance of every notion.
     aware : bool, default=False
@@ -83,16 +87,24 @@ def tension(
         The notions to compare; by default all, individual fairness only where cells can be compared.
     neighbours : Neighbourhood, optional
         What individual fairness (IF) compares.
+    random_state : int, default=0
+        Seed of what has to be estimated or cut into cells first.
+    progress : callable, optional
+        Called with the fraction done and a few words.
 
     Returns
     -------
     Tension
     """
+    known = estimated(law, random_state, progress)
     if notions is None:
-        notions = [*NOTIONS, INDIVIDUAL] if can_compare(dist) else list(NOTIONS)
+        # Cells of an estimate can be made so that they can be compared.
+        comparable = not isinstance(known, CellDistribution) or can_compare(known)
+        notions = [*NOTIONS, INDIVIDUAL] if comparable else list(NOTIONS)
     names = check_names([notions] if isinstance(notions, str) else notions)
     if not names:
         raise InputError("No notion was named; name at least one, or leave notions out to compare all.")
+    dist = on_cells(known, names, random_state, progress)
     hood = Neighbourhood() if neighbours is None else neighbours
     size = len(names)
     loss = np.zeros((size, size))

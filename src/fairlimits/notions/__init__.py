@@ -11,6 +11,7 @@ Requirements are written as people write them, and read from text:
 
 from __future__ import annotations
 
+from fairlimits.notions.evaluations import Evaluation, check_resamples, evaluate_scores
 from fairlimits.notions.intervals import (
     NOT_ESTIMABLE,
     RESAMPLES,
@@ -57,6 +58,7 @@ __all__ = [
     "Costs",
     "Difference",
     "Estimate",
+    "Evaluation",
     "Limit",
     "Objective",
     "Rate",
@@ -69,9 +71,11 @@ __all__ = [
     "alike_score",
     "check_confidence",
     "check_names",
+    "check_resamples",
     "check_tolerances",
     "enough_rows",
     "estimable",
+    "evaluate_scores",
     "gap_estimates",
     "group_gaps",
     "objective_estimates",

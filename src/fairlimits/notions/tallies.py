@@ -107,5 +107,11 @@ def resampled(people: People, scores: Floats, resamples: int, random_state: int)
     return Tally(mass.reshape(resamples, groups, 2), decided.reshape(resamples, len(scores), groups, 2))
 
 
+def counts_of(people: People) -> Ints:
+    """Rows that count, by group and label, of shape (G, 2)."""
+    there = _strata(people)[people.shares > 0]
+    return np.bincount(there, minlength=2 * len(people.groups)).reshape(-1, 2).astype(np.int64)
+
+
 def _strata(people: People) -> Ints:
     return np.asarray(people.group * 2 + people.label, dtype=np.int64)

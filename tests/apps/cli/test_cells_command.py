@@ -58,7 +58,7 @@ def test_large_files_are_read_in_parts(folder: Path, monkeypatch: pytest.MonkeyP
     columns = ("paid", "yes", ["sex"], None, None, None, None, "refuse")
     assert isinstance(options.open_rows([path], None, *columns), fl.Dataset)
     monkeypatch.setattr(options, "_LARGE", 1000)
-    assert isinstance(options.open_rows([path], None, *columns), fl.Stream)
+    assert isinstance(options.open_rows([path], None, *columns), fl.data.Stream)
     assert isinstance(options.open_rows([path], False, *columns), fl.Dataset)
 
 

@@ -66,7 +66,7 @@ def test_frontier_file_holds_what_the_library_gives(csv: Path, tmp_path: Path) -
         == 0
     )
     content = json.loads(target.read_text())
-    data = fl.open_dataset(str(csv), label="paid", positive="yes", sensitive="sex")
+    data = fl.open_data(str(csv), label="paid", positive="yes", sensitive="sex")
     dist = fl.discretize(data, 12, generator=None)
     curve = fl.frontier(dist, ["EOd", "IF"], {"EOd": (0, 0.1), "IF": 0.3}, exact=True)
     assert content["group hidden"]["accuracy"] == pytest.approx(curve.accuracy.tolist(), abs=1e-12)

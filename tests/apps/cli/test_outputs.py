@@ -56,7 +56,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "parts" / "deep").mkdir(parents=True)
     for number, name in enumerate(("part0", "part1", "deep/part2")):
         pa_csv.write_csv(table.slice(20 * number, 20), folder / "parts" / f"{name}.csv")
-    data = fl.open_dataset(str(folder / "people.csv"), label="paid", positive="yes", sensitive="sex")
+    data = fl.open_data(str(folder / "people.csv"), label="paid", positive="yes", sensitive="sex")
     for name in ("cells.npz", "other.npz"):
         fl.discretize(data, 3, generator=None).save(folder / name)
     return folder

@@ -68,7 +68,7 @@ def test_the_position_lies_on_the_curve(dist: fl.CellDistribution, others: dict[
 def test_seeing_the_group_never_costs_accuracy(dist: fl.CellDistribution) -> None:
     rng = np.random.default_rng(1)
     for _ in range(20):
-        names = rng.choice(fl.ALL_NOTIONS, rng.integers(1, 4), replace=False)
+        names = rng.choice(fl.notions.ALL_NOTIONS, rng.integers(1, 4), replace=False)
         tolerances = {str(name): float(rng.uniform(0, 0.2)) for name in names}
         found = answer(dist, Choices(tolerances, True, bool(rng.integers(2)), "DP"))
         assert found["accuracy"] >= found["other_accuracy"] - 1e-9

@@ -32,5 +32,5 @@ def test_no_reduction_exceeds_its_baseline() -> None:
 
 def test_the_bound_gives_the_numbers_of_cells_in_the_text() -> None:
     rows = {"adult": 48_842, "law": 20_798, "dutch": 60_420}
-    assert {name: fl.cells_supported(own) for name, own in rows.items()} == printed.FIDELITY_CELLS
-    assert fl.samples_needed(256) == printed.SAMPLES_NEEDED
+    assert {name: fl.law.cells_supported(own) for name, own in rows.items()} == printed.FIDELITY_CELLS
+    assert fl.law.samples_needed(256) == printed.SAMPLES_NEEDED

@@ -158,7 +158,7 @@ def test_without_prince_one_target_is_refused_and_all_goes_on(tmp_path: Path, mo
         raise ImportError(name)
 
     monkeypatch.setattr(figure3, "import_module", absent)
-    with pytest.raises(fl.MissingExtraError, match=r"pip install 'fairlimits\[paper\]'"):
+    with pytest.raises(fl.errors.MissingExtraError, match=r"pip install 'fairlimits\[paper\]'"):
         reproduce("figure3", tmp_path / "one", QUICK, names=("adult",))
     assert not (tmp_path / "one").exists()
     monkeypatch.setattr(run, "TARGETS", {name: run.TARGETS[name] for name in ("figure1", "table1", "figure3")})
@@ -173,14 +173,14 @@ def test_a_data_set_that_is_missing_is_said_unless_it_was_asked_for(
 ) -> None:
     def load(name: str) -> fl.Dataset:
         if name != "adult":
-            raise fl.DatasetUnavailableError(f"The data set {name!r} is not here; put it there.")
+            raise fl.errors.DatasetUnavailableError(f"The data set {name!r} is not here; put it there.")
         return small[name]
 
     monkeypatch.setattr(fl, "load_dataset", load)
     found = reproduce("figure4", tmp_path, QUICK)
     assert [words.split(":")[0] for words in found.missing] == ["Law is missing", "Dutch is missing"]
     assert found.sections[-1].title.endswith("Adult")
-    with pytest.raises(fl.DatasetUnavailableError):
+    with pytest.raises(fl.errors.DatasetUnavailableError):
         reproduce("figure4", tmp_path, QUICK, names=("law",))
 
 

@@ -78,14 +78,14 @@ def test_plug_in_figures_are_what_solve_says(summary: Summary) -> None:
 def test_held_out_figures_are_what_evaluate_says(summary: Summary) -> None:
     learn, test = people().split(0.3, 0)
     outcome = fl.estimate_outcome(learn, estimator=LogisticRegression())
-    free = fl.evaluate(fl.solve_pointwise(outcome, {}), test)
+    free = fl.evaluate(fl.solve(outcome, {}), test)
     assert summary.held_out.best_hidden.value == pytest.approx(free.accuracy.value)
     for tolerance in (0.0, 0.05):
-        rule = fl.evaluate(fl.pointwise_frontier(outcome, ["EOd"], [tolerance, 0.2], aware=True), test).points[0]
+        rule = fl.evaluate(fl.frontier(outcome, ["EOd"], [tolerance, 0.2], aware=True), test).held_out[0]
         found = summary.held_out.cost("EOd", tolerance, aware=True)
         assert found.accuracy.value == pytest.approx(rule.accuracy.value, abs=2e-3)
         assert found.cost.low <= found.cost.value <= found.cost.high
-    table = fl.scenarios(people(), {"DP": 0.05}, estimator=LogisticRegression(), cells=10)
+    table = fl.compare_scenarios(people(), {"DP": 0.05}, estimator=LogisticRegression(), cells=10)
     assert [own.accuracy.value for own in summary.held_out.situations] == pytest.approx(
         [own.evaluation.accuracy.value for own in table.situations]
     )

@@ -16,7 +16,7 @@ from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.generators import CartGenerator
 from fairlimits.notions.registry import estimable
 
-NEEDED = fl.samples_needed(6)
+NEEDED = fl.law.samples_needed(6)
 
 
 def people(n: int = 1500, rare: int = 0) -> fl.Dataset:
@@ -76,7 +76,7 @@ def test_seed_decides(data: fl.Dataset) -> None:
 
 
 def test_too_few_samples_for_the_cells_are_warned_of(data: fl.Dataset) -> None:
-    with pytest.warns(SamplingWarning, match=f"{fl.samples_needed(6):,}"):
+    with pytest.warns(SamplingWarning, match=f"{fl.law.samples_needed(6):,}"):
         discretize(data, 6, generator="bootstrap", n_samples=NEEDED - 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

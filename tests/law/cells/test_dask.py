@@ -76,11 +76,11 @@ def test_errors_on_workers_are_those_of_one_machine(client: Any, frame: Any) -> 
 
 def test_frontiers_and_bands_on_workers(client: Any) -> None:
     dist = fl.discretize(fl.Dataset.from_frame(people(), **ROLES), 12, generator=None)
-    here, there = (fl.frontiers(dist, ["DP", "EOd"], [0.0, 0.1], client=own) for own in (None, client))
+    here, there = (fl.limits.trace_frontiers(dist, ["DP", "EOd"], [0.0, 0.1], client=own) for own in (None, client))
     for one, other in zip(here, there, strict=True):
         np.testing.assert_array_equal(one.accuracy, other.accuracy)
         assert other.distribution is dist
-    here, there = (fl.frontier_band(one, resamples=11, client=own).drawn for own in (None, client))  # type: ignore[assignment]
+    here, there = (one.band(resamples=11, client=own).drawn for own in (None, client))  # type: ignore[assignment]
     np.testing.assert_array_equal(here, there)
 
 

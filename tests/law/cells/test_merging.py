@@ -61,7 +61,7 @@ def test_what_was_not_counted_on_the_same_cells_is_refused() -> None:
     for wrong, message in [(moved, "other cells"), (renamed, "groups a, b, c"), (other, "another meaning")]:
         with pytest.raises(InputError, match=f"Distribution 2 .*{message}.*like=first"):
             fl.merge([first, wrong])
-    generated = fl.discretize(data, 8, generator="bootstrap", n_samples=fl.samples_needed(8, groups=3))
+    generated = fl.discretize(data, 8, generator="bootstrap", n_samples=fl.law.samples_needed(8, groups=3))
     with pytest.raises(InputError, match="generator bootstrap"):
         fl.merge([generated])
     with pytest.raises(InputError, match="bare numbers"):

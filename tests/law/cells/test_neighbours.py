@@ -18,7 +18,7 @@ from fairlimits.errors import InputError
 from fairlimits.law.cells import neighbours
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.neighbours import Neighbourhood, can_compare, cell_distances, nearest_cell, neighbour_pairs
-from fairlimits.limits.rules import solve
+from fairlimits.limits import solve
 from fairlimits.limits.variables import Variables
 from literal import Hood
 from strategies import MODES, Case, cases, hoods, neighbourhood

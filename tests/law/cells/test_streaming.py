@@ -111,10 +111,10 @@ def test_progress_rises_from_start_to_end(tmp_path: Path) -> None:
 
 def test_rows_that_change_between_passes_are_noticed(tmp_path: Path) -> None:
     folder = write(people(), tmp_path / "big")
-    stream = fl.open_stream(folder, **ROLES)
+    stream = fl.data.open_stream(folder, **ROLES)
     learned = stream.learn()
     pq.write_table(people(1500), folder / "part0.parquet")
-    changed = fl.open_stream(folder, **ROLES)
+    changed = fl.data.open_stream(folder, **ROLES)
     with pytest.raises(DataError, match="changed while they were read"):
         streaming.train_codebook(changed, learned, 9, relative_error=1e-3, random_state=0)
 

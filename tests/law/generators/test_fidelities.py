@@ -143,13 +143,13 @@ def test_report_holds_every_figure(report: FidelityReport, data: fl.Dataset) -> 
 
 def test_report_repeats_and_chooses_the_cells_of_the_paper() -> None:
     first, again = (fidelity_report(people(10_000), "bootstrap", n_samples=5000, random_state=3) for _ in range(2))
-    assert first.fitted.n_cells == fl.cells_supported(10_000) == 9
+    assert first.fitted.n_cells == fl.law.cells_supported(10_000) == 9
     assert (first.auc, first.accuracy, first.copies) == (again.auc, again.accuracy, again.copies)
     np.testing.assert_array_equal(first.held_out.generated_mass, again.held_out.generated_mass)
 
 
 def test_cells_are_at_least_eight_and_fit_into_half_the_rows(data: fl.Dataset) -> None:
-    assert fl.cells_supported(900) == 0
+    assert fl.law.cells_supported(900) == 0
     assert fidelity_report(data, "bootstrap", n_samples=500).fitted.n_cells == 8
     assert fidelity_report(people(13), "bootstrap", n_samples=500).fitted.n_cells == 6
     spy = Spy()

@@ -72,7 +72,9 @@ def audit(
     check_outputs([data], (output, (".csv", ".json")), (plot, _PICTURES))
     if not prediction:
         raise InputError("No prediction was named; say which columns hold a model's decisions, --prediction COLUMN.")
-    dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
+    dataset = options.open_table(
+        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+    )
     with progress_bar("Audit") as tell, warnings.catch_warnings():
         # What it says is among the notes printed below.
         warnings.simplefilter("ignore", BeatenWarning)
@@ -113,7 +115,7 @@ def _print(found: Audit, confidence: float) -> None:
             f"{model.name}: accuracy {_short(model.accuracy)}; losses in points of accuracy",
         )
     say()
-    say(found.in_words())
+    say(found.summary())
     say()
     for note in found.notes:
         say(f"Note: {note}")
@@ -166,6 +168,6 @@ def _record(found: Audit, made: Mapping[str, Any]) -> dict[str, Any]:
         "rows": {"learned": found.learned, "held out": found.tested},
         "models": [{"name": model.name, "decided": model.decided} for model in found.models],
         "lines": lines,
-        "in words": found.in_words(),
+        "in words": found.summary(),
         "notes": list(found.notes),
     }

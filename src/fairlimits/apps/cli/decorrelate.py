@@ -14,7 +14,7 @@ from fairlimits._util.storage import write_whole
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv
 from fairlimits.data import Dataset, benchmark_names, load_dataset, read_table
-from fairlimits.decorrelation import Certificate, Plan, check_seed, check_weight
+from fairlimits.decorrelation import Certificate, Decorrelation, check_seed, check_weight
 from fairlimits.decorrelation import decorrelate as find_map
 from fairlimits.errors import InputError
 from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
@@ -81,7 +81,9 @@ def decorrelate(
         raise InputError("--unseen is for new rows; use it with --plan.")
     asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0"]))
     weights = check_weight(accuracy_weight), check_weight(correlation_weight)
-    dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
+    dataset = options.open_table(
+        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+    )
     train, held_out = dataset.split(_HELD_OUT, random_state=seed)
     dist = options.make_cells(train, cells, seed, generator, samples)
     rule = solve(dist, asked, aware=aware)
@@ -114,7 +116,7 @@ def _refuse_unused(context: typer.Context) -> None:
 def _apply_saved(path: Path, data: str, output: Path | None, unseen: str, seed: int) -> None:
     if output is None:
         raise InputError("A plan is applied to write the mapped rows; say where with -o mapped.parquet.")
-    plan = Plan.load(path)
+    plan = Decorrelation.load(path)
     rows = load_dataset(data) if data in benchmark_names() else read_table(data)
     _write(output, plan.apply(rows, random_state=seed, unseen=unseen))  # type: ignore[arg-type]
 
@@ -128,7 +130,7 @@ def _write(output: Path, table: pa.Table) -> None:
     say(f"{table.num_rows:,} mapped rows written to {output}.")
 
 
-def _print(plan: Plan, certificate: Certificate, train: Dataset) -> None:
+def _print(plan: Decorrelation, certificate: Certificate, train: Dataset) -> None:
     heads = ("", "before", "after")
     rows = [(row["measure"], *(_figure(row[side]) for side in ("before", "after"))) for row in plan.summary()]
     print_table(heads, rows, f"Plug-in, on the {train.n_rows:,} rows and {plan.distribution.n_cells} cells of the map:")

@@ -71,7 +71,9 @@ def fidelity(
             raise InputError(f"{option} is {value}; it must be at least 1.")
     settings = {} if epochs is None else {"epochs": epochs}
     recipe = make_generator(generator, **settings)
-    dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
+    dataset = options.open_table(
+        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+    )
     with progress_bar(f"Judging {generator}") as tell:
         report = fidelity_report(dataset, recipe, cells=cells, n_samples=samples, random_state=seed, progress=tell)
     _print(report, dataset.n_rows)

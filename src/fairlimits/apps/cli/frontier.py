@@ -13,12 +13,11 @@ import typer
 
 from fairlimits._util.plotting import COLOURS, close, figure_style, subplots
 from fairlimits._util.storage import write_whole
-from fairlimits._util.types import Floats
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.errors import InputError
 from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, CellDistribution
-from fairlimits.limits import Frontier, RatioFrontier, ratio_frontier, solve
+from fairlimits.limits import Frontier, ratio_frontier, solve
 from fairlimits.limits import frontier as trace
 from fairlimits.notions import check_names, estimable, rate_name, read_objective, read_requirements
 
@@ -118,7 +117,7 @@ def frontier(
         data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
     )
     dist = options.make_cells(rows, cells, seed, generator, samples)
-    curves: dict[bool, Frontier | RatioFrontier] = {}
+    curves: dict[bool, Frontier] = {}
     for aware in (True, False):
         with progress_bar("Group seen" if aware else "Group hidden") as tell:
             if name is not None:
@@ -171,25 +170,12 @@ def _fixed(given: list[str], moving: tuple[str, ...]) -> dict[str, float]:
     return fixed
 
 
-def _positions(curve: Frontier | RatioFrontier) -> Floats:
-    """Tolerances or ratios of the points."""
-    if isinstance(curve, RatioFrontier):
-        return curve.ratios
-    return next((values for values in curve.grid.values() if np.ptp(values) > 0), next(iter(curve.grid.values())))
-
-
-def _exact(curve: Frontier | RatioFrontier) -> bool:
-    return isinstance(curve, Frontier) and curve.exact
-
-
-def _print(
-    dist: CellDistribution, curves: Mapping[bool, Frontier | RatioFrontier], what: str, held: Sequence[str]
-) -> None:
-    at = np.unique(np.concatenate([_positions(curve) for curve in curves.values()]))
+def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], what: str, held: Sequence[str]) -> None:
+    at = np.unique(np.concatenate([curve.at for curve in curves.values()]))
     shown = at[np.unique(np.linspace(0, len(at) - 1, _LINES).round().astype(int))]
     rows = []
     for position in shown:
-        values = (np.interp(position, _positions(curves[aware]), curves[aware].value) for aware in (True, False))
+        values = (np.interp(position, curves[aware].at, curves[aware].value) for aware in (True, False))
         rows.append((f"{position:.4f}", *(f"{value:.4f}" for value in values)))
     goal = curves[True].objective
     rows_text = f"{int(dist.counts.sum()):,} rows, " if dist.counts is not None else ""
@@ -204,13 +190,13 @@ def _print(
         for aware in (True, False)
     )
     say(f"Without any constraint: {best}.")
-    if _exact(curves[True]):
+    if curves[True].exact:
         say(f"{len(curves[True])} and {len(curves[False])} breakpoints; straight lines between them are exact.")
 
 
 def _write(
     output: Path,
-    curves: Mapping[bool, Frontier | RatioFrontier],
+    curves: Mapping[bool, Frontier],
     made: Mapping[str, Any],
     held: Sequence[str],
 ) -> None:
@@ -236,7 +222,7 @@ def _write(
     if suffix == ".csv":
         write_csv(output, pa.concat_tables(tables))
         return
-    content = {"made from": dict(made), "figures": "plug-in", "exact": _exact(curves[True])}
+    content = {"made from": dict(made), "figures": "plug-in", "exact": curves[True].exact}
     for aware, curve in curves.items():
         columns = curve.to_frame().to_pydict()
         content["group seen" if aware else "group hidden"] = {

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fairlimits.apps.cli.terminal import progress_bar, say
-from fairlimits.data import Dataset, Stream, benchmark_names, is_pattern, open_dataset, open_stream
+from fairlimits.data import Dataset, Stream, benchmark_names, is_pattern, open_data, open_stream
 from fairlimits.errors import InputError
 from fairlimits.law import CellDistribution, SamplingWarning, discretize
 
@@ -80,7 +80,7 @@ Generator = Annotated[
 Samples = Annotated[int, typer.Option(help="Rows to generate, with a generator.", rich_help_panel="Cells")]
 
 
-def open_data(
+def open_table(
     data: str,
     label: str | None,
     positive: str | None,
@@ -97,10 +97,8 @@ def open_data(
             f"This command needs the rows of one table in memory, and {data} is none; give a CSV or Parquet file with "
             "a sample of the rows, or use fairlimits frontier, which reads files in parts."
         )
-    return open_dataset(
-        data,
-        **_columns(label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive),
-    )
+    columns = _columns(label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
+    return open_data(data, stream=False, **columns)
 
 
 def open_rows(
@@ -124,7 +122,7 @@ def open_rows(
             raise InputError(f"{sources[0]} holds cells, whose columns are settled; leave the options of the data out.")
         return CellDistribution.load(sources[0])
     if len(sources) == 1 and (sources[0] in benchmark_names() or not _in_parts(sources[0], stream)):
-        return open_dataset(sources[0], **columns)
+        return open_data(sources[0], stream=False, **columns)
     if stream is False:
         raise InputError("Several files are read as one table in parts only; leave --no-stream out.")
     return open_stream(sources, **columns)

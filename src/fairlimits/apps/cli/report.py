@@ -52,7 +52,9 @@ def report(
     """
     check_outputs([data], (output, (".html", ".json")))
     asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
-    dataset = options.open_data(data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
+    dataset = options.open_table(
+        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+    )
     dist = options.make_cells(dataset, cells, seed, generator, samples)
     with progress_bar("Report") as tell:
         summary = summarise(

@@ -13,8 +13,7 @@ import typer
 from fairlimits._util.types import Ints
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
-from fairlimits.evaluation import BeatenWarning, Scenarios
-from fairlimits.evaluation import scenarios as compare
+from fairlimits.evaluation import BeatenWarning, Scenarios, compare_scenarios
 from fairlimits.limits import MarginWarning
 from fairlimits.notions import NOTIONS, Estimate, check_tolerances, rows_to_certify
 
@@ -65,18 +64,20 @@ def scenarios(
     numbers = list(numeric or [])
     if prediction is not None and prediction not in numbers:
         numbers.append(prediction)
-    dataset = options.open_data(data, label, positive, sensitive, weight, numbers, categorical, drop, missing_sensitive)
+    dataset = options.open_table(
+        data, label, positive, sensitive, weight, numbers, categorical, drop, missing_sensitive
+    )
     with progress_bar("Scenarios") as tell, warnings.catch_warnings(record=True) as caught:
         # What it says is printed below, with all other findings.
         warnings.simplefilter("ignore", BeatenWarning)
         warnings.simplefilter("always", MarginWarning)
-        found = compare(
+        found = compare_scenarios(
             dataset,
             tolerances,
             correlation=correlation,
             test_size=test_size,
             cells=cells,
-            prediction=prediction,
+            predictions=prediction,
             confidence=confidence,
             random_state=seed,
             progress=tell,
@@ -111,10 +112,12 @@ def _print(found: Scenarios, tolerances: Mapping[str, float]) -> None:
         [(cost.name, f"{cost.plug_in:+.4f}", _short(cost.held_out, "+")) for cost in found.costs],
     )
     say()
-    say(found.in_words())
+    say(found.summary())
     say(f"The estimate of P(A, Y | x) is off by {found.calibration_error:.4f} on average, out of fold (calibration).")
-    for challenge in found.challenges:
-        say(str(challenge))
+    if found.audit is not None:
+        say(found.audit.summary())
+        for note in found.audit.notes:
+            say(f"Note: {note}")
 
 
 def _short(estimate: Estimate, sign: str = "") -> str:
@@ -156,6 +159,6 @@ def _record(found: Scenarios, made: Mapping[str, Any]) -> dict[str, Any]:
         "situations": clean(found.to_frame().to_pylist()),
         "costs": clean(found.costs_to_frame().to_pylist()),
         "calibration error": found.calibration_error,
-        "in words": found.in_words(),
-        "model": [str(challenge) for challenge in found.challenges],
+        "in words": found.summary(),
+        "model": None if found.audit is None else {"in words": found.audit.summary(), "notes": list(found.audit.notes)},
     }

@@ -14,7 +14,7 @@ from fairlimits._util.types import Floats
 from fairlimits.apps.explorer.answer import shown_gaps
 from fairlimits.data import Dataset
 from fairlimits.errors import DataError, InputError
-from fairlimits.evaluation import check_predictions
+from fairlimits.evaluation import read_decisions
 from fairlimits.notions import NOTIONS, enough_rows, tally
 
 MOST_BYTES = 20_000_000
@@ -53,7 +53,7 @@ def read_predictions(contents: str, n_rows: int) -> Floats:
     InputError
         If the file is too large, is no text of one column, or holds anything but a number from 0 to 1 for each row.
     """
-    return check_predictions(_numbers(_decoded(contents), n_rows), n_rows)
+    return read_decisions("the file", _numbers(_decoded(contents), n_rows), ((n_rows,),), None).scores
 
 
 def place(data: Dataset, predictions: Floats) -> Placed:

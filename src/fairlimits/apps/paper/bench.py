@@ -118,7 +118,7 @@ class Bench:
             made = {"outcome": self.outcome}
         start = time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", fl.SamplingWarning)
+            warnings.simplefilter("always", fl.law.SamplingWarning)
             dist = fl.discretize(
                 self.data,
                 size,
@@ -129,7 +129,7 @@ class Bench:
             )
         seconds = time.perf_counter() - start
         for warning in caught:
-            if issubclass(warning.category, fl.SamplingWarning):
+            if issubclass(warning.category, fl.law.SamplingWarning):
                 self.notes.append(f"{self.name}: {warning.message}")
         # Made once for all numbers of cells.
         shared = self._drawing_seconds if partition == "features" else self._learning_seconds

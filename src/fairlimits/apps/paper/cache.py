@@ -57,7 +57,7 @@ class Kept:
             return None
         try:
             return fl.CellDistribution.load(self._path(unit, dataset, "npz"))
-        except fl.FileError:
+        except fl.errors.FileError:
             return None
 
     def write_cells(self, unit: str, dataset: str, dist: fl.CellDistribution, facts: Mapping[str, Any]) -> None:
@@ -75,7 +75,7 @@ class Kept:
         try:
             table = pq.read_table(self._path(_ROWS, dataset, "parquet"))
             return fl.Dataset.read_like(like.schema, table), facts
-        except (OSError, pa.ArrowException, fl.DataError):
+        except (OSError, pa.ArrowException, fl.errors.DataError):
             return None
 
     def write_rows(self, dataset: str, rows: fl.Dataset, facts: Mapping[str, Any]) -> None:
@@ -123,7 +123,9 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise fl.FileError(f"The folder {folder} cannot be made ({error.strerror}); choose another place.") from error
+        raise fl.errors.FileError(
+            f"The folder {folder} cannot be made ({error.strerror}); choose another place."
+        ) from error
 
 
 def plain(value: Any) -> Any:

@@ -53,7 +53,7 @@ def _prince() -> Any:
     try:
         return import_module("prince")
     except ImportError as error:
-        raise fl.MissingExtraError(
+        raise fl.errors.MissingExtraError(
             "Figure 3 needs the package prince for its factor analysis; install it with "
             "pip install 'fairlimits[paper]'."
         ) from error

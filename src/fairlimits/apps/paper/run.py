@@ -170,7 +170,7 @@ def reproduce(
         notes += _do(own, Bench(name, data[name], settings, kept, silent), part, failed, alone=target != "all")
     missing += [f"{unit} was left out: {why}" for unit, why in failed.items()]
     if failed and not any(kept.read(unit, name) for name, own in work.items() for unit in own):
-        raise fl.MissingExtraError(next(iter(failed.values())))
+        raise fl.errors.MissingExtraError(next(iter(failed.values())))
     tell(1.0, "drawing")
     sections = _sections(kept, settings, asked)
     _write(output, sections, asked, kept, settings, missing, command)
@@ -191,7 +191,7 @@ def _load(names: Sequence[str], *, strict: Container[str]) -> tuple[dict[str, fl
     for name in dict.fromkeys(names):
         try:
             data[name] = fl.load_dataset(name)
-        except fl.DatasetUnavailableError as error:
+        except fl.errors.DatasetUnavailableError as error:
             if name in strict:
                 raise
             missing.append(f"{printed.TITLES[name]} is missing: {error}")
@@ -218,7 +218,7 @@ def _do(units: Sequence[str], bench: Bench, tell: Progress, failed: dict[str, st
             continue
         try:
             bench.kept.write(unit, bench.name, UNITS[unit](bench))
-        except fl.MissingExtraError as error:
+        except fl.errors.MissingExtraError as error:
             if alone:
                 raise
             failed[unit] = str(error)

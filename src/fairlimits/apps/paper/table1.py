@@ -17,9 +17,9 @@ _FEWEST_CELLS = 8
 def measure(bench: Bench) -> dict[str, Any]:
     """Compare the generator's rows with all rows, in as many cells as the sampling bound allows."""
     data = bench.data
-    supported = fl.cells_supported(data.n_rows, groups=len(data.groups))
+    supported = fl.law.cells_supported(data.n_rows, groups=len(data.groups))
     cells = max(supported, _FEWEST_CELLS)
-    found = fl.fidelity(data, bench.drawn, cells, random_state=bench.settings.seed)
+    found = fl.law.fidelity(data, bench.drawn, cells, random_state=bench.settings.seed)
     return {
         "cells": cells,
         "groups": found.groups,
@@ -108,7 +108,7 @@ def _claims(own: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
     above = sum(value > 0.9 for value in correlations)
     below = sum(value < 0.05 for value in distances)
     cells = {name: result["cells"] for name, result in own.items()}
-    needed = fl.samples_needed(256)
+    needed = fl.law.samples_needed(256)
     claims = [
         Claim(
             where,

@@ -77,7 +77,7 @@ def _solve(dist: fl.CellDistribution, name: str, pairing: str, scenario: str, re
 
 def _accuracy_at(dist: fl.CellDistribution, rule: fl.Rule, correlation: float) -> float:
     """Highest accuracy at a correlation: mixing two maps mixes accuracies, so the curve between optima is straight."""
-    curve = fl.decorrelation_frontier(dist, rule, accuracy_weight=printed.ACCURACY_WEIGHT)
+    curve = fl.decorrelation.decorrelation_frontier(dist, rule, accuracy_weight=printed.ACCURACY_WEIGHT)
     order = np.lexsort((curve.accuracy, curve.correlation))
     # The rule on people as they are is the far end: there nothing is lost.
     return float(np.interp(correlation, curve.correlation[order], curve.accuracy[order], right=rule.accuracy))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from fairlimits._util.progress import Progress
-from fairlimits._util.types import Floats
 from fairlimits.apps.report.plain import (
     Decorrelated,
     Figure,
@@ -22,10 +21,19 @@ from fairlimits.apps.report.plain import (
 )
 from fairlimits.data import Dataset
 from fairlimits.decorrelation import decorrelate
-from fairlimits.evaluation import Evaluation, Scenarios, compare, evaluate_scores
+from fairlimits.evaluation import Scenarios, compare
 from fairlimits.law import Outcome, discretize, estimate_outcome
-from fairlimits.limits import MarginWarning, PointwiseRule, pointwise_frontier, solve, solve_pointwise
-from fairlimits.notions import NOTIONS, RESAMPLES, percentile_estimate, resampled, tally, title
+from fairlimits.limits import MarginWarning, Rule, decide_all, frontier, solve
+from fairlimits.notions import (
+    NOTIONS,
+    RESAMPLES,
+    Evaluation,
+    evaluate_scores,
+    percentile_estimate,
+    resampled,
+    tally,
+    title,
+)
 
 TOLERANCES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
 """Tolerances of the held-out frontiers."""
@@ -103,12 +111,11 @@ def held_out(
         learn, estimator=estimator, random_state=random_state, progress=lambda done, words: tell(0.6 * done, words)
     )
     tell(0.62, "predicting held-out rows")
-    q = outcome.model.predict(test)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MarginWarning)
         rules = _rules(outcome, tell)
         tell(0.75, "judging on held-out rows")
-        costs, curves, best = _judge(rules, q, test, random_state)
+        costs, curves, best = _judge(rules, test, random_state)
         tell(0.8, "the four situations")
         dist = discretize(learn, cells, partition="blend", outcome=outcome, random_state=random_state)
         found = compare(outcome, dist, test, tolerances, random_state=random_state)
@@ -136,23 +143,23 @@ def held_out(
 _Key = tuple[tuple[str, ...], bool]
 
 
-def _rules(outcome: Outcome, tell: Progress) -> dict[_Key, tuple[PointwiseRule, ...]]:
+def _rules(outcome: Outcome, tell: Progress) -> dict[_Key, tuple[Rule, ...]]:
     """Rules at all tolerances, by notions and by whether they see the group; without notions, one alone."""
-    rules: dict[_Key, tuple[PointwiseRule, ...]] = {}
+    rules: dict[_Key, tuple[Rule, ...]] = {}
     several = [*((name,) for name in NOTIONS), *PAIRS]
     for aware in (True, False):
-        rules[(), aware] = (solve_pointwise(outcome, {}, aware=aware),)
+        rules[(), aware] = (solve(outcome, {}, aware=aware),)
         for done, names in enumerate(several):
             tell(0.65 + 0.05 * ((not aware) + done / len(several)), f"frontier of {' and '.join(names)}")
-            rules[names, aware] = pointwise_frontier(outcome, names, TOLERANCES, aware=aware).rules
+            rules[names, aware] = frontier(outcome, names, TOLERANCES, aware=aware).rules
     return rules
 
 
 def _judge(
-    rules: Mapping[_Key, tuple[PointwiseRule, ...]], q: Floats, test: Dataset, random_state: int
+    rules: Mapping[_Key, tuple[Rule, ...]], test: Dataset, random_state: int
 ) -> tuple[tuple[HeldOutCost, ...], tuple[HeldOutCurve, ...], dict[bool, Figure]]:
     every = [rule for own in rules.values() for rule in own]
-    scores = np.stack([rule.scores_of(q, test.group) for rule in every])
+    scores = decide_all(every, test)
     judged = evaluate_scores(scores, np.array([rule.accuracy for rule in every]), test, random_state=random_state)
     value, drawn = tally(test, scores).accuracy(), resampled(test, scores, RESAMPLES, random_state).accuracy()
     start, costs, curves, best = 0, [], [], {}

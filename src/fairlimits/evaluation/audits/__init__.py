@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve, Standing
+from fairlimits.evaluation.audits.comparisons import AuditedModel, BeatenWarning, Curve, Standing
+from fairlimits.evaluation.audits.predictions import from_rows, read_decisions
 from fairlimits.evaluation.audits.results import Audit
-from fairlimits.evaluation.audits.running import audit
+from fairlimits.evaluation.audits.running import audit, audit_on, split_rows
+from fairlimits.evaluation.audits.sentences import points_cell
 
-__all__ = ["Audit", "AuditedModel", "Curve", "Standing", "audit"]
+__all__ = [
+    "Audit",
+    "AuditedModel",
+    "BeatenWarning",
+    "Curve",
+    "Standing",
+    "audit",
+    "audit_on",
+    "from_rows",
+    "points_cell",
+    "read_decisions",
+    "split_rows",
+]

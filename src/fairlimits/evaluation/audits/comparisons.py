@@ -12,6 +12,10 @@ NO_LEAD = 5e-4
 """A lead that tables round to 0.0 points is none: rules decide a few people by lot, which costs about as much."""
 
 
+class BeatenWarning(UserWarning):
+    """A model is better than the estimated frontier, beyond what chance explains: the estimate is too low."""
+
+
 @dataclass(frozen=True, eq=False)
 class Curve:
     """Accuracy of the rules we found at each gap of one notion.

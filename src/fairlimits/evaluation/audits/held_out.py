@@ -10,6 +10,7 @@ from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve, Standi
 from fairlimits.evaluation.audits.matching import along, place
 from fairlimits.evaluation.audits.paths import Rules
 from fairlimits.evaluation.audits.predictions import Decided
+from fairlimits.limits import decide_all
 from fairlimits.notions import Estimate, Tally, alike_score, gap_estimates, percentile_estimate, resampled, tally
 
 # A gap that exceeds another by less than this is no larger.
@@ -33,10 +34,8 @@ class Judged:
         random_state: int,
     ) -> None:
         self.decided, self.confidence, self.counts = models, confidence, rows.counts
-        q = rules.free.model.predict(rows)
         alike = [np.full(rows.n_rows, alike_score(names, rules.positive)) for names in (("EA",), ())]
-        own = [rule.scores_of(q, rows.group) for rule in rules.all()]
-        scores = np.vstack([*(model.scores for model in models), *alike, *own])
+        scores = np.vstack([*(model.scores for model in models), *alike, decide_all(rules.all(), rows)])
         self.coin, self.majority, self.free = range(len(models), len(models) + 3)
         start = self.free + 1
         numbers = []

@@ -9,7 +9,7 @@ import numpy as np
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
 from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve, Standing, not_estimable
-from fairlimits.evaluation.audits.predictions import Decided, Predictions, by_name, check_threshold, decide
+from fairlimits.evaluation.audits.predictions import Decided, Predictions, by_name, check_threshold, read_decisions
 from fairlimits.evaluation.audits.results import Audit
 from fairlimits.law import CellDistribution
 from fairlimits.limits import by_group, frontier, solve
@@ -27,7 +27,7 @@ def audit_cells(
     if dist.n_groups < 2:
         raise InputError("The distribution has one group only: there is nothing to compare; give at least two.")
     shapes = ((dist.n_cells,), (dist.n_cells, dist.n_groups))
-    decided = [decide(name, values, shapes, threshold) for name, values in by_name(predictions).items()]
+    decided = [read_decisions(name, values, shapes, threshold) for name, values in by_name(predictions).items()]
     known = tuple(name for name in names if estimable(dist.rates, name))
     best = solve(dist, {}, aware=aware)
     models = tuple(_model(dist, own, names, known, aware, best.accuracy) for own in decided)

@@ -11,10 +11,10 @@ from fairlimits._util.progress import Progress
 from fairlimits.data import Dataset
 from fairlimits.evaluation.audits.predictions import Decided
 from fairlimits.law import Outcome
-from fairlimits.limits import TEMPERATURE, MarginWarning, PointwiseRule, Problem, solve_pointwise
+from fairlimits.limits import MarginWarning, OutcomeProgram, Rule, solve
 from fairlimits.notions import alike_accuracy, tally
 
-Path: TypeAlias = tuple[PointwiseRule, ...]
+Path: TypeAlias = tuple[Rule, ...]
 """Rules from the tightest to the loosest."""
 
 # Tolerances along a notion's path.
@@ -27,7 +27,7 @@ class Rules:
 
     Parameters
     ----------
-    free : PointwiseRule
+    free : Rule
         The rule without tolerances, where the notions' paths end.
     positive : float
         Share of label 1, which says what deciding all alike is worth.
@@ -37,12 +37,12 @@ class Rules:
         For each model, the rule whose tolerances are the model's gaps in all notions at once; none for one notion.
     """
 
-    free: PointwiseRule
+    free: Rule
     positive: float
     paths: Mapping[str, Path]
     joint: tuple[Path, ...]
 
-    def all(self) -> list[PointwiseRule]:
+    def all(self) -> list[Rule]:
         """Every rule: the free one, then those of each path."""
         return [self.free, *(rule for path in (*self.paths.values(), *self.joint) for rule in path)]
 
@@ -81,19 +81,19 @@ def find_rules(
             found = tally(people, model.scores[None])
             gaps = {name: float(found.gap(name)[0]) for name in names}
             joint.append(_path(outcome, [gaps], aware, positive))
-    free = solve_pointwise(outcome, {}, aware=aware)
+    free = solve(outcome, {}, aware=aware)
     return Rules(free, positive, paths, tuple(joint))
 
 
 def _path(outcome: Outcome, tolerances: Sequence[Mapping[str, float]], aware: bool, positive: float) -> Path:
     """Rules at tolerances that are looser and looser."""
     names = tuple(tolerances[0])
-    problem = Problem(outcome, names, aware, TEMPERATURE)
+    program = OutcomeProgram(outcome, names, aware)
     least = alike_accuracy(names, positive)
-    rules: list[PointwiseRule] = []
+    rules: list[Rule] = []
     # From loose to tight: each starts from the one before.
     for own in reversed(tolerances):
-        rule = problem.rule(own, None)
+        rule = program.rule(own, None)
         # What is no better than that is of no use, nor is what is tighter still: there it would chase chance.
         if rule.accuracy <= least:
             break

@@ -63,7 +63,7 @@ def from_rows(
         alone = set(data.columns) == set(columns)
         for name in () if alone else columns:
             people, _ = people.take_out(name)
-    models = tuple(decide(name, values, ((data.n_rows,),), threshold) for name, values in given.items())
+    models = tuple(read_decisions(name, values, ((data.n_rows,),), threshold) for name, values in given.items())
     return people, models, alone
 
 
@@ -88,7 +88,7 @@ def check_threshold(threshold: float | None) -> None:
         raise InputError(f"The threshold is {threshold!r}; it must lie between 0 and 1, or be None.")
 
 
-def decide(name: str, values: Any, shapes: tuple[tuple[int, ...], ...], threshold: float | None) -> Decided:
+def read_decisions(name: str, values: Any, shapes: tuple[tuple[int, ...], ...], threshold: float | None) -> Decided:
     """Turn predictions into probabilities of deciding 1."""
     try:
         scores = np.asarray(values, dtype=np.float64)

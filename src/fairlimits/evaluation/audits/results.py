@@ -88,7 +88,7 @@ class Audit:
                 records.append(record | {"limit beaten": own.beaten})
         return pa.Table.from_pylist(records)
 
-    def in_words(self) -> str:
+    def summary(self) -> str:
         """Say two sentences on each model: where it stands, and what could be gained at the same fairness."""
         return "\n".join(model_words(model, self.tested) for model in self.models)
 

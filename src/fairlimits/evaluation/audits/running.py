@@ -13,22 +13,29 @@ from fairlimits._util.progress import Progress, silent
 from fairlimits._util.types import Ints
 from fairlimits.data import Dataset, Feature
 from fairlimits.errors import DataError, InputError
+from fairlimits.evaluation.audits.comparisons import BeatenWarning
 from fairlimits.evaluation.audits.held_out import Judged
 from fairlimits.evaluation.audits.on_cells import audit_cells
 from fairlimits.evaluation.audits.paths import find_rules
 from fairlimits.evaluation.audits.predictions import THRESHOLD, Decided, Predictions, from_rows
 from fairlimits.evaluation.audits.results import Audit
 from fairlimits.evaluation.audits.sentences import beaten_words
-from fairlimits.evaluation.challenges import BeatenWarning
-from fairlimits.evaluation.evaluations import check_resamples
-from fairlimits.law import CellDistribution, estimate_outcome
-from fairlimits.notions import INDIVIDUAL, NOTIONS, RESAMPLES, check_confidence, check_names, enough_rows
+from fairlimits.law import CellDistribution, Outcome, estimate_outcome
+from fairlimits.notions import (
+    INDIVIDUAL,
+    NOTIONS,
+    RESAMPLES,
+    check_confidence,
+    check_names,
+    check_resamples,
+    enough_rows,
+)
 
 # With fewer held-out rows an interval of anything is as wide as what it is about.
 _LEAST_ROWS = 30
 
-# Shares of the work: learning, solving, judging.
-_LEARNED, _SOLVED = 0.8, 0.95
+# Share of the work that is learning; and of the rest, solving.
+_LEARNED, _SOLVED = 0.8, 0.75
 
 
 def audit(
@@ -93,9 +100,8 @@ def audit(
         raise InputError(f"{type(data).__name__} cannot be audited; give a Dataset or a CellDistribution.")
     tell = progress or silent
     people, models, alone = from_rows(data, predictions, threshold)
-    learned, held = _split(people, test_size, random_state)
-    learn, test = people.take(learned), people.take(held)
-    counts = test.counts
+    learned, held = split_rows(people, test_size, random_state)
+    learn, counts = people.take(learned), people.take(held).counts
     if counts.sum() < _LEAST_ROWS:
         raise DataError(
             f"Only {int(counts.sum())} rows are held out to judge on, and {_LEAST_ROWS} are the least; give more rows, "
@@ -107,31 +113,74 @@ def audit(
         random_state=random_state,
         progress=lambda done, words: tell(_LEARNED * done, words),
     )
-    rules = find_rules(
+    return audit_on(
         outcome,
-        tuple(name for name in names if enough_rows(name, counts)),
         people,
         models,
-        aware,
-        lambda done, words: tell(_LEARNED + (_SOLVED - _LEARNED) * done, words),
+        held,
+        names,
+        aware=aware,
+        alone=alone,
+        confidence=confidence,
+        resamples=resamples,
+        random_state=random_state,
+        progress=lambda done, words: tell(_LEARNED + (1 - _LEARNED) * done, words),
     )
+
+
+def audit_on(
+    outcome: Outcome,
+    people: Dataset,
+    models: tuple[Decided, ...],
+    held: Ints,
+    notions: tuple[str, ...],
+    *,
+    aware: bool,
+    alone: bool = False,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> Audit:
+    """Audit models with an estimate that is there already: the one way in which models are compared with rules.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Estimate on the rows to learn from.
+    people : Dataset
+        All rows.
+    models : tuple of Decided
+        Decisions on all of them.
+    held : ndarray of int
+        Which of the rows are held out, to judge on.
+    notions, aware, confidence, resamples, random_state, progress
+        See `audit`.
+    alone : bool
+        Whether the rules are made from the predictions, for want of other features.
+    """
+    tell = progress or silent
+    test = people.take(held)
+    counts = test.counts
+    known = tuple(name for name in notions if enough_rows(name, counts))
+    rules = find_rules(outcome, known, people, models, aware, lambda done, words: tell(_SOLVED * done, words))
     tell(_SOLVED, "judging on held-out rows")
     judged = Judged(test, _on(models, held), rules, confidence, resamples, random_state)
     result = Audit(
-        models=judged.models(names),
-        notions=names,
+        models=judged.models(notions),
+        notions=notions,
         aware=aware,
         best=judged.best,
         curves=judged.curves(),
-        groups=data.groups,
+        groups=people.groups,
         counts=counts,
-        learned=learn.n_rows,
+        learned=outcome.data.n_rows,
         confidence=confidence,
         alone=alone,
     )
     for model in result.models:
         if model.beaten:
-            warnings.warn(beaten_words(model, aware), BeatenWarning, stacklevel=2)
+            warnings.warn(beaten_words(model, aware), BeatenWarning, stacklevel=3)
     return result
 
 
@@ -151,7 +200,7 @@ def _on(models: tuple[Decided, ...], rows: Ints) -> tuple[Decided, ...]:
     return tuple(replace(model, scores=model.scores[rows]) for model in models)
 
 
-def _split(data: Dataset, test_size: float, random_state: int) -> tuple[Ints, Ints]:
+def split_rows(data: Dataset, test_size: float, random_state: int) -> tuple[Ints, Ints]:
     """Numbers of the rows to learn from and of those held out."""
     # The split is the data set's own; a column of numbers tells where its rows went.
     column = Feature("row", "numeric")

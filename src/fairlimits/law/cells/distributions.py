@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
@@ -303,6 +303,10 @@ class CellDistribution:
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(f"The file's distribution is damaged ({error}); save it again.") from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is computed from the fields is neither saved nor sent to workers.
+        return {own.name: getattr(self, own.name) for own in fields(self)}
 
     def __repr__(self) -> str:
         rows = "" if self.counts is None else f" from {int(self.counts.sum()):,} rows"

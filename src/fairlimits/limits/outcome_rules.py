@@ -1,4 +1,4 @@
-"""The program of a pointwise rule: every row of the estimate is a cell of its own.
+"""`OutcomeProgram`: the best rule on an estimate of P(A, Y | x), in which every row is a cell of its own.
 
 What q gets wrong on average would show as a gap on real labels. So each rate is shifted by the difference between what
 q expects and what the rows' labels show, in a few rounds, before it is held to its limit.
@@ -17,7 +17,8 @@ from scipy.stats import norm
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError, SolverError
 from fairlimits.law import Outcome
-from fairlimits.limits.outcome_rules.rules import TINY, PointwiseRule, added_by, limits_of
+from fairlimits.limits.policies import TINY, OutcomePolicy, added_by
+from fairlimits.limits.rules import OnLabels, Rule, limit_of
 from fairlimits.notions import (
     ESTIMABLE_ROWS,
     INDIVIDUAL,
@@ -30,6 +31,9 @@ from fairlimits.notions import (
     tally,
 )
 from fairlimits.solvers import Points, Smoothed, solve_smoothed
+
+TEMPERATURE = 0.005
+"""Points whose margin is within a few of it, as a share of accuracy, are decided at random."""
 
 # Rounds in which rates are shifted to what the labels show; they stop once no rate is shifted by more than this.
 _ROUNDS = 30
@@ -50,14 +54,14 @@ class MarginWarning(UserWarning):
     """The rows are too few to keep a gap within its tolerance, or to do so with the confidence that was asked for."""
 
 
-class Problem:
+class OutcomeProgram:
     """The program of one set of notions; each solution starts from the one before."""
 
-    def __init__(self, outcome: Outcome, names: tuple[str, ...], aware: bool, temperature: float) -> None:
+    def __init__(self, outcome: Outcome, names: tuple[str, ...], aware: bool, temperature: float = TEMPERATURE) -> None:
         check_names(names)
         if INDIVIDUAL in names:
             raise InputError(
-                "Individual fairness (IF) compares cells, and a pointwise rule has none; use discretize and solve."
+                "Individual fairness (IF) compares cells, and a rule on an estimate has none; use discretize and solve."
             )
         if not (isinstance(temperature, int | float | np.number) and 0 < temperature < math.inf):
             raise InputError(f"The temperature is {temperature!r}; it must be a number above 0.")
@@ -76,7 +80,7 @@ class Problem:
         self.start: Floats | None = None
         self.shift = np.zeros(self.base.shape)
 
-    def rule(self, tolerances: Mapping[str, float], confidence: float | None) -> PointwiseRule:
+    def rule(self, tolerances: Mapping[str, float], confidence: float | None) -> Rule:
         """Solve at some tolerances."""
         margins = dict.fromkeys(tolerances, 0.0)
         found = self._solve(limits_of(self.rates, tolerances))
@@ -88,7 +92,7 @@ class Problem:
                 found = self._solve(limits_of(self.rates, {n: tolerances[n] - margins[n] for n in tolerances}))
         rule = self._make(tolerances, margins, found.multipliers, found.scores, None)
         alike = self._alike(tolerances, margins)
-        if self.rates and alike.label_accuracy > rule.label_accuracy + _UNMET:
+        if self.rates and _on_labels(alike) > _on_labels(rule) + _UNMET:
             # Where a handful of rows' labels shift the rates, what meets them can be worse than deciding all alike,
             # which has no gap at all.
             rule = alike
@@ -169,9 +173,7 @@ class Problem:
             margin_of[rate] = 1.0 if few else reach * max(spread, default=0.0)
         return {name: max(margin_of[rate] for rate in NOTIONS[name].rates) for name in names}
 
-    def _constant(
-        self, tolerances: Mapping[str, float], margins: Mapping[str, float], confidence: float
-    ) -> PointwiseRule:
+    def _constant(self, tolerances: Mapping[str, float], margins: Mapping[str, float], confidence: float) -> Rule:
         short = [name for name in tolerances if margins[name] >= tolerances[name]]
         words = ", ".join(f"{name} within {tolerances[name]:g} (margin {margins[name]:.3f})" for name in short)
         warnings.warn(
@@ -182,7 +184,7 @@ class Problem:
         )
         return self._alike(tolerances, margins)
 
-    def _alike(self, tolerances: Mapping[str, float], margins: Mapping[str, float]) -> PointwiseRule:
+    def _alike(self, tolerances: Mapping[str, float], margins: Mapping[str, float]) -> Rule:
         """Everybody gets the same score."""
         score = alike_score(tolerances, 1 - self.zero)
         scores = np.full(len(self.points.mass), score)
@@ -195,24 +197,29 @@ class Problem:
         multipliers: Floats,
         scores: Floats,
         constant: float | None,
-    ) -> PointwiseRule:
+    ) -> Rule:
         found = tally(self.outcome.data, self._of_rows(scores)[None])
         gaps = {name: float(found.gap(name)[0]) for name in NOTIONS}
-        return PointwiseRule(
-            model=self.outcome.model,
+        policy = OutcomePolicy(
+            self.outcome.model, self.aware, self.rates, self.base, multipliers, self.temperature, constant
+        )
+        return Rule(
+            policy=policy,
             tolerances=dict(tolerances),
-            aware=self.aware,
-            rates=self.rates,
-            base=self.base,
-            multipliers=multipliers,
-            temperature=self.temperature,
-            constant=constant,
             accuracy=self.zero + float(self.points.mass @ (self.points.gain * scores)),
             bayes_accuracy=self.bayes,
-            label_accuracy=float(found.accuracy()[0]),
-            gaps=gaps,
+            on_labels=OnLabels(float(found.accuracy()[0]), gaps),
             margins=margins,
         )
+
+
+def _on_labels(rule: Rule) -> float:
+    return math.nan if rule.on_labels is None else rule.on_labels.accuracy
+
+
+def limits_of(rates: tuple[Rate, ...], tolerances: Mapping[str, float]) -> Floats:
+    """Limit of each rate: the smallest tolerance of the notions that it belongs to; no gap is larger than 1."""
+    return np.array([min(limit_of(rate, tolerances), 1.0) for rate in rates])
 
 
 def points_of(q: Floats, share: Floats, rates: tuple[Rate, ...], base: Floats, aware: bool) -> Points:

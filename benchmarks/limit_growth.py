@@ -10,7 +10,7 @@ import pyarrow as pa
 from fairlimits._util.progress import Progress
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
-from fairlimits.evaluation.evaluations import evaluate
+from fairlimits.evaluation import evaluate
 from fairlimits.law import Partition, check_enough_rows, check_partitions, discretize, estimate_outcome
 from fairlimits.limits import solve
 from fairlimits.notions import check_tolerances

@@ -1,0 +1,44 @@
+"""What `solve`, `frontier` and `tension` take as the law: an estimate, cells, or the people themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from fairlimits._util.progress import Progress
+from fairlimits.data import Dataset
+from fairlimits.errors import InputError
+from fairlimits.law import CellDistribution, Outcome, Partition, discretize, estimate_outcome
+from fairlimits.notions import INDIVIDUAL
+
+Law: TypeAlias = CellDistribution | Outcome | Dataset
+
+CELLS = 256
+"""Cells that an estimate is cut into, where a question needs cells."""
+
+
+def estimated(law: Law, random_state: int, progress: Progress | None) -> CellDistribution | Outcome:
+    """Return the law, estimated first where people are given."""
+    if isinstance(law, Dataset):
+        return estimate_outcome(law, random_state=random_state, progress=progress)
+    if not isinstance(law, CellDistribution | Outcome):
+        raise InputError(
+            f"The law is a {type(law).__name__}; give a Dataset, an Outcome (estimate_outcome) or a CellDistribution "
+            "(discretize)."
+        )
+    return law
+
+
+def on_cells(
+    law: Law, names: Iterable[str], random_state: int = 0, progress: Progress | None = None
+) -> CellDistribution:
+    """Return cells of the law: as they are, or cut from an estimate.
+
+    Individual fairness compares people, so its cells cut the features too.
+    """
+    known = estimated(law, random_state, progress)
+    if isinstance(known, CellDistribution):
+        return known
+    rows = int(known.data.counts.sum())
+    partition: Partition = "blend" if INDIVIDUAL in names else "outcome"
+    return discretize(known.data, min(CELLS, rows), partition=partition, outcome=known, random_state=random_state)

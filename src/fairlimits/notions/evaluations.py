@@ -1,0 +1,152 @@
+"""`Evaluation`: what decisions on labelled people are worth, each figure with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.axes import Axes
+
+from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
+from fairlimits._util.types import Floats, Ints
+from fairlimits.errors import InputError
+from fairlimits.notions.intervals import (
+    RESAMPLES,
+    Estimate,
+    check_confidence,
+    gap_estimates,
+    objective_estimates,
+    percentile_estimate,
+    requirement_estimates,
+)
+from fairlimits.notions.objectives import ACCURACY, Objective
+from fairlimits.notions.rows import Requirement
+from fairlimits.notions.tallies import People, counts_of, resampled, tally
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """What a rule is worth on people that took no part in making it, expected over the rule's own randomness.
+
+    Parameters
+    ----------
+    accuracy : Estimate
+        Share of decisions that equal the label, with its confidence interval.
+    gaps : mapping of str to Estimate
+        Gap of every group notion; NaN ("not estimable") where a rate has too few rows behind it.
+    plug_in : float
+        Accuracy that the rule claimed on the rows it was made from.
+    rows : int
+        Rows that it was evaluated on.
+    counts : ndarray of int of shape (G, 2)
+        Those rows by group and label.
+    confidence : float
+        Of the intervals.
+    attained : mapping of str to Estimate
+        Value of what each requirement of the rule is about, by its text.
+    value : Estimate or None
+        What the rule was to be best at, where that is not accuracy.
+    """
+
+    accuracy: Estimate
+    gaps: Mapping[str, Estimate]
+    plug_in: float
+    rows: int
+    counts: Ints
+    confidence: float
+    attained: Mapping[str, Estimate] = field(default_factory=dict)
+    value: Estimate | None = None
+
+    @property
+    def optimism(self) -> float:
+        """Plug-in less held-out accuracy."""
+        return self.plug_in - self.accuracy.value
+
+    @property
+    def figures(self) -> dict[str, Estimate]:
+        """Every held-out figure by its name."""
+        figures = {"accuracy": self.accuracy, **{f"gap {n}": e for n, e in self.gaps.items()}, **self.attained}
+        return figures if self.value is None else {**figures, "objective": self.value}
+
+    def to_dict(self) -> dict[str, float]:
+        """All figures by name: value, low and high end of each."""
+        record = {"plug-in accuracy": self.plug_in}
+        for name, estimate in self.figures.items():
+            record |= {name: estimate.value, f"{name}, low": estimate.low, f"{name}, high": estimate.high}
+        return record
+
+    def to_frame(self) -> pa.Table:
+        """All held-out figures as a table, a row for each: value, low and high end."""
+        names, estimates = list(self.figures), list(self.figures.values())
+        ends = {end: [getattr(own, end) for own in estimates] for end in ("value", "low", "high")}
+        return pa.table({"figure": names, **ends})
+
+    def summary(self) -> str:
+        """Say what was found in two sentences."""
+        gaps = ", ".join(f"{name} {own}" for name, own in self.gaps.items())
+        return (
+            f"On {self.rows:,} rows that took no part: accuracy {self.accuracy}, where {self.plug_in:.4f} was claimed "
+            f"(plug-in). Gaps: {gaps}."
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the gap of every notion that is known, with its interval."""
+        with figure_style():
+            ax = axes_or_new(ax)
+            known = {name: own for name, own in self.gaps.items() if own.known}
+            for at, (name, own) in enumerate(known.items()):
+                reach = [[own.value - own.low], [own.high - own.value]]
+                ax.errorbar([own.value], [at], xerr=reach, fmt="o", capsize=3, color=colour_of(name))
+            ax.set_yticks(range(len(known)), list(known))
+            ax.invert_yaxis()
+            ax.set_xlabel(f"gap on held-out rows, with its {self.confidence:.0%} interval")
+            ax.set_xlim(left=0)
+        return ax
+
+    def __repr__(self) -> str:
+        return f"Evaluation({self.rows:,} rows, accuracy {self.accuracy})"
+
+
+def evaluate_scores(
+    scores: Floats,
+    plug_in: Floats,
+    people: People,
+    *,
+    requirements: Sequence[Requirement] = (),
+    objective: Objective = ACCURACY,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+    random_state: int = 0,
+) -> tuple[Evaluation, ...]:
+    """Evaluate scores of shape (points, n): the probability of deciding 1 for each person."""
+    check_confidence(confidence)
+    check_resamples(resamples)
+    found, drawn = tally(people, scores), resampled(people, scores, resamples, random_state)
+    accuracy, others = found.accuracy(), drawn.accuracy()
+    counts = counts_of(people)
+    gaps = gap_estimates(found, drawn, counts, confidence)
+    attained = requirement_estimates(found, drawn, counts, requirements, people.groups, confidence)
+    values: list[Estimate | None] = [None] * len(scores)
+    if objective != ACCURACY:
+        values = list(objective_estimates(found, drawn, objective, confidence))
+    return tuple(
+        Evaluation(
+            percentile_estimate(float(accuracy[point]), others[:, point], confidence),
+            gaps[point],
+            float(plug_in[point]),
+            len(people.label),
+            counts,
+            confidence,
+            attained[point],
+            values[point],
+        )
+        for point in range(len(scores))
+    )
+
+
+def check_resamples(resamples: int) -> None:
+    """Refuse fewer resamples than an interval can be read from."""
+    if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer) or resamples < 100:
+        raise InputError(f"The number of resamples is {resamples}; give at least 100, or the intervals are chance.")
