@@ -141,7 +141,7 @@ def test_rows_that_cannot_be_used() -> None:
     for confidence in (1, 0.0, "high"):
         with pytest.raises(InputError, match=r"confidence is .*between 0 and 1"):
             plan.certificate(people, confidence=confidence)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="seed is -1"):
+    with pytest.raises(InputError, match="random_state is -1"):
         plan.certificate(people, random_state=-1)
     with pytest.raises(DataError, match="of one group only"):
         plan.certificate(people.take(people.group == 0))

@@ -11,3 +11,8 @@ Progress: TypeAlias = Callable[[float, str], None]
 
 def silent(fraction: float, words: str) -> None:
     """Tell nobody."""
+
+
+def or_silent(progress: Progress | None) -> Progress:
+    """Return whom to tell; nobody, where none was given."""
+    return silent if progress is None else progress

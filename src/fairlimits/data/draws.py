@@ -20,10 +20,10 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _MISSING = np.uint64(0x7FF8000000000000)
 
 
-def check_seed(random_state: object) -> int:
-    """Return a seed as a whole number of at least 0."""
+def check_seed(random_state: object, name: str = "random_state") -> int:
+    """Return a seed as a whole number of at least 0; `name` is what an error calls it."""
     if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
-        raise InputError(f"random_state is {random_state!r}; give a whole number of at least 0.")
+        raise InputError(f"{name} is {random_state!r}; give a whole number of at least 0.")
     return int(random_state)
 
 

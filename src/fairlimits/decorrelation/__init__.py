@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairlimits.decorrelation.adversaries import Attack
-from fairlimits.decorrelation.applying import SCORED_AS, check_seed, draw_targets, mapped_table
+from fairlimits.decorrelation.applying import SCORED_AS, draw_targets, mapped_table
 from fairlimits.decorrelation.certificates import Certificate
 from fairlimits.decorrelation.frontiers import DecorrelationFrontier, decorrelation_frontier
 from fairlimits.decorrelation.multipliers import Multipliers
@@ -19,7 +19,6 @@ __all__ = [
     "Decorrelation",
     "DecorrelationFrontier",
     "Multipliers",
-    "check_seed",
     "check_weight",
     "decorrelate",
     "decorrelation_frontier",

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Dataset, Encoding, Schema, read_features, read_groups
+from fairlimits.data import Dataset, Encoding, Schema, check_seed, read_features, read_groups
 from fairlimits.decorrelation.maps import Maps
 from fairlimits.errors import InputError
 from fairlimits.law import CellDistribution, cell_distances
@@ -82,13 +82,6 @@ def read_rows(dist: CellDistribution, aware: bool, rows: Any, unseen: Unseen) ->
         return Rows(cell, rows.group if aware else None)
     cell = dist.cells_of(read_features(schema, rows, unseen=unseen))
     return Rows(cell, read_groups(schema, rows) if aware else None)
-
-
-def check_seed(random_state: int) -> int:
-    """Return a seed as a whole number of at least 0."""
-    if not (isinstance(random_state, int | np.integer) and random_state >= 0):
-        raise InputError(f"The seed is {random_state!r}; it must be a whole number of at least 0.")
-    return int(random_state)
 
 
 def draw_bins(maps: Maps, rows: Rows, random_state: int) -> Ints:

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Dataset
+from fairlimits.data import Dataset, check_seed
 from fairlimits.decorrelation.adversaries import Attack, View, attack
-from fairlimits.decorrelation.applying import SCORED_AS, cell_values, check_seed, draw_bins, parts_for_rows, read_rows
+from fairlimits.decorrelation.applying import SCORED_AS, cell_values, draw_bins, parts_for_rows, read_rows
 from fairlimits.decorrelation.maps import Maps, largest_difference
 from fairlimits.errors import DataError, InputError
 from fairlimits.law import CellDistribution

@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
-from fairlimits._util.progress import Progress
+from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats
 from fairlimits.decorrelation.exact import ExactProgram
-from fairlimits.decorrelation.solving import ACCURACY_WEIGHT, check_weight, make_problem, say_nothing, scaled
+from fairlimits.decorrelation.solving import ACCURACY_WEIGHT, check_weight, make_problem, scaled
 from fairlimits.errors import FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits import Rule
@@ -199,7 +199,7 @@ def decorrelation_frontier(
         raise InputError("The weights must be a list of at least one finite number, each at least 0.")
     of_accuracy = check_weight(accuracy_weight)
     program = ExactProgram(make_problem(dist, rule, tolerances, neighbours))
-    tell: Progress = say_nothing if progress is None else progress
+    tell = or_silent(progress)
     found = []
     for point, weight in enumerate(chosen.tolist(), start=1):
         found.append(program.solve(*scaled(of_accuracy, weight)[1]))

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from fairlimits._util.progress import Progress
+from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
 from fairlimits.decorrelation.distortion import best_map, least_goal, traded_goal
 from fairlimits.decorrelation.exact import SLACK, Exact, ExactProgram
@@ -23,9 +23,8 @@ from fairlimits.limits import Rule, Variables, by_group
 from fairlimits.notions import INDIVIDUAL, check_tolerances, group_gaps
 from fairlimits.solvers import MISSED
 
-# The paper's weights.
-ACCURACY_WEIGHT = 15.0
-CORRELATION_WEIGHT = 25.0
+ACCURACY_WEIGHT, CORRELATION_WEIGHT = 15.0, 25.0
+"""The paper's weights, lambda and beta of its Section 5.3."""
 
 
 def decorrelate(
@@ -95,7 +94,7 @@ def decorrelate(
 
     Examples
     --------
-    >>> from fairlimits.limits.rules import solve
+    >>> from fairlimits import solve
     >>> dist = CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
     >>> plan = decorrelate(dist, solve(dist, {"DP": 0.1}))
     >>> round(plan.baseline_correlation, 3), round(plan.correlation, 3)
@@ -107,7 +106,7 @@ def decorrelate(
     if distortion not in ("least", None):
         raise InputError(f"distortion is {distortion!r}; use 'least' or None.")
     problem = make_problem(dist, rule, tolerances, neighbours)
-    tell: Progress = say_nothing if progress is None else progress
+    tell = or_silent(progress)
     program = ExactProgram(problem)
     unit, shares = scaled(*weights)
     exact = program.solve(*shares)
@@ -250,7 +249,3 @@ def check_weight(weight: float) -> float:
     if not (math.isfinite(value) and value >= 0):
         raise InputError(f"A weight is {value:g}; it must be a finite number of at least 0.")
     return value
-
-
-def say_nothing(fraction: float, words: str) -> None:
-    """Report progress to nobody."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from fairlimits._util.progress import Progress, silent
+from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 from fairlimits.decorrelation import ACCURACY_WEIGHT, CORRELATION_WEIGHT, Decorrelation, decorrelate
@@ -227,7 +227,7 @@ def compare_scenarios(
         raise InputError(f"The correlation is {correlation!r}; it must lie between 0 and 2.")
     check_confidence(confidence)
     check_resamples(resamples)
-    tell = progress or silent
+    tell = or_silent(progress)
     people: Dataset = data
     models: tuple[Decided, ...] = ()
     if predictions is not None:
@@ -285,7 +285,7 @@ def compare(
     tolerances, correlation, confidence, resamples, random_state, progress
         See `compare_scenarios`.
     """
-    tell = progress or silent
+    tell = or_silent(progress)
     apart = {**tolerances, "DP": min(tolerances.get("DP", np.inf), correlation / 2)}
     found: list[tuple[bool, bool, bool, Rule | Decorrelation, float]] = []
     for aware in (False, True):

@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 
 from fairlimits._util.dask import run_all
 from fairlimits._util.plotting import COLOURS, axes_or_new, figure_style
-from fairlimits._util.progress import Progress, silent
+from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError
 from fairlimits.law import CellDistribution
@@ -116,7 +116,7 @@ def find_band(
     tail = (1 - check_confidence(confidence)) / 2
     numbers = [range(start, min(start + _AT_ONCE, resamples)) for start in range(0, resamples, _AT_ONCE)]
     work = partial(_again, dist, retrace, len(value), random_state)
-    drawn = np.concatenate(run_all(work, numbers, client=client, tell=progress or silent))
+    drawn = np.concatenate(run_all(work, numbers, client=client, tell=or_silent(progress)))
     met = drawn[~np.isnan(drawn).any(axis=1)]
     if len(met) < 2:
         raise InfeasibleError("No rule meets the requirements in a resample of the people; relax them.")

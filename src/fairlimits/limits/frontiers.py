@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
-from fairlimits._util.progress import Progress, silent
+from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats
 from fairlimits.errors import FileError, InfeasibleError, InputError
@@ -399,7 +399,7 @@ def frontier(
         raise InputError("No notion was given; name at least one, such as ['DP'].")
     hood = Neighbourhood() if neighbours is None else neighbours
     kept, goal = read_requirements(requirements), read_objective(objective)
-    tell: Progress = progress if progress is not None else silent
+    tell = or_silent(progress)
     known = estimated(law, random_state, progress)
     if isinstance(known, Outcome) and single_people(names, kept, goal) and not exact:
         return _on_estimate(known, names, tolerances, aware, confidence, tell)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlimits._util.dask import run_all
-from fairlimits._util.progress import Progress, silent
+from fairlimits._util.progress import Progress, or_silent
 from fairlimits.errors import InputError
 from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.frontiers import Frontier, Tolerances, frontier
@@ -59,7 +59,7 @@ def trace_frontiers(
     """
     wanted = [([each] if isinstance(each, str) else list(each), bool(seen)) for each in notions for seen in aware]
     work = partial(_one, dist, tolerances, options)
-    found = run_all(work, wanted, client=client, tell=progress or silent)
+    found = run_all(work, wanted, client=client, tell=or_silent(progress))
     return [curve if curve.distribution is dist else _on(curve, dist) for curve in found]
 
 
@@ -119,7 +119,7 @@ def ratio_frontier(
         raise InputError("The ratios are not a list of numbers in 0 to 1; give some, such as [0.5, 0.8, 1].")
     others, name = read_requirements(requirements), rate_name(rate)
     dist = on_cells(law, () if tolerances is None else tolerances, random_state, progress)
-    rules = []
+    rules, tell = [], or_silent(progress)
     for done, ratio in enumerate(asked.tolist(), 1):
         rules.append(
             solve(
@@ -131,6 +131,5 @@ def ratio_frontier(
                 objective=objective,
             )
         )
-        if progress is not None:
-            progress(done / len(asked), f"ratio {done} of {len(asked)}")
+        tell(done / len(asked), f"ratio {done} of {len(asked)}")
     return Frontier(tuple(rules), {f"{name} ratio": asked})

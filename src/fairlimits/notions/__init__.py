@@ -14,6 +14,7 @@ from __future__ import annotations
 from fairlimits.notions.evaluations import Evaluation, check_resamples, evaluate_scores
 from fairlimits.notions.intervals import (
     NOT_ESTIMABLE,
+    NOT_ESTIMABLE_TEXT,
     RESAMPLES,
     Estimate,
     check_confidence,
@@ -52,6 +53,7 @@ __all__ = [
     "INDIVIDUAL",
     "NOTIONS",
     "NOT_ESTIMABLE",
+    "NOT_ESTIMABLE_TEXT",
     "RESAMPLES",
     "ROUNDING",
     "SELECTION_RATE",

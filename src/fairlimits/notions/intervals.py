@@ -27,6 +27,9 @@ from fairlimits.notions.tallies import People, Tally
 
 RESAMPLES = 1_000
 
+NOT_ESTIMABLE_TEXT = "not estimable"
+"""What is shown where too few rows stand behind a figure."""
+
 
 class Estimate(NamedTuple):
     """A figure and its confidence interval; NaN where too few rows stand behind it."""
@@ -37,7 +40,7 @@ class Estimate(NamedTuple):
 
     def __str__(self) -> str:
         if math.isnan(self.value):
-            return "not estimable"
+            return NOT_ESTIMABLE_TEXT
         return f"{self.value:.4f} ({self.low:.4f} to {self.high:.4f})"
 
     @property

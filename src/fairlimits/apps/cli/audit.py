@@ -17,7 +17,7 @@ from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_ba
 from fairlimits.errors import InputError
 from fairlimits.evaluation import Audit, AuditedModel, BeatenWarning, points_cell
 from fairlimits.evaluation import audit as find
-from fairlimits.notions import NOTIONS, Estimate, title
+from fairlimits.notions import NOT_ESTIMABLE_TEXT, NOTIONS, Estimate, title
 
 _PICTURES = (".png", ".pdf", ".svg")
 _FIGURES = "held out: on rows that took no part in making the rules, with intervals; losses are shares of all decisions"
@@ -137,7 +137,7 @@ def _lines(model: AuditedModel) -> list[tuple[str, ...]]:
 
 def _short(estimate: Estimate) -> str:
     if not estimate.known:
-        return "not estimable"
+        return NOT_ESTIMABLE_TEXT
     return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
 
 

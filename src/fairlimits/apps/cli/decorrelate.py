@@ -14,12 +14,12 @@ from fairlimits._util.storage import write_whole
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv
 from fairlimits.data import Dataset, benchmark_names, load_dataset, read_table
-from fairlimits.decorrelation import Certificate, Decorrelation, check_seed, check_weight
+from fairlimits.decorrelation import ACCURACY_WEIGHT, CORRELATION_WEIGHT, Certificate, Decorrelation, check_weight
 from fairlimits.decorrelation import decorrelate as find_map
 from fairlimits.errors import InputError
 from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 from fairlimits.limits import solve
-from fairlimits.notions import check_tolerances
+from fairlimits.notions import NOT_ESTIMABLE_TEXT, check_tolerances
 
 # Of the rows that a plan is made from, the share that is kept to try it on.
 _HELD_OUT = 0.4
@@ -44,8 +44,10 @@ def decorrelate(
         typer.Option("--tolerance", "-t", help="Tolerance of the rule, such as DP=0 or IF=0.1 (repeatable)."),
     ] = None,
     aware: Annotated[bool, typer.Option("--aware", help="Let the map see the group: one map for each group.")] = False,
-    accuracy_weight: Annotated[float, typer.Option(help="Weight of accuracy in the objective.")] = 15.0,
-    correlation_weight: Annotated[float, typer.Option(help="Weight of correlation in the objective.")] = 25.0,
+    accuracy_weight: Annotated[float, typer.Option(help="Weight of accuracy in the objective.")] = ACCURACY_WEIGHT,
+    correlation_weight: Annotated[
+        float, typer.Option(help="Weight of correlation in the objective.")
+    ] = CORRELATION_WEIGHT,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the mapped rows to a .parquet or .csv file.")
     ] = None,
@@ -72,7 +74,6 @@ def decorrelate(
       fairlimits decorrelate new.csv --plan plan.npz -o mapped.csv
     """
     check_outputs([data, plan], (output, (".parquet", ".csv")), (save_plan, (".npz",)))
-    check_seed(seed)
     if plan is not None:
         _refuse_unused(context)
         _apply_saved(plan, data, output, unseen, seed)
@@ -145,4 +146,4 @@ def _print(plan: Decorrelation, certificate: Certificate, train: Dataset) -> Non
 
 
 def _figure(value: float) -> str:
-    return "not estimable" if math.isnan(value) else f"{value:.3f}"
+    return NOT_ESTIMABLE_TEXT if math.isnan(value) else f"{value:.3f}"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fairlimits.apps.cli.terminal import progress_bar, say
-from fairlimits.data import Dataset, Stream, benchmark_names, is_pattern, open_data, open_stream
+from fairlimits.data import Dataset, Stream, benchmark_names, check_seed, is_pattern, open_data, open_stream
 from fairlimits.errors import InputError
 from fairlimits.law import CellDistribution, SamplingWarning, discretize
 
@@ -20,9 +20,7 @@ _CELLS_SUFFIX = ".npz"
 
 
 def _check_seed(seed: int) -> int:
-    if seed < 0:
-        raise InputError(f"The seed is {seed}; give a whole number of at least 0.")
-    return seed
+    return check_seed(seed, "--seed")
 
 
 Data = Annotated[str, typer.Argument(help="A benchmark (adult, law, dutch) or the path of a CSV or Parquet file.")]

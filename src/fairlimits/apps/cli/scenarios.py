@@ -15,7 +15,7 @@ from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.evaluation import BeatenWarning, Scenarios, compare_scenarios
 from fairlimits.limits import MarginWarning
-from fairlimits.notions import NOTIONS, Estimate, check_tolerances, rows_to_certify
+from fairlimits.notions import NOT_ESTIMABLE_TEXT, NOTIONS, Estimate, check_tolerances, rows_to_certify
 
 _FIGURES = "plug-in: as the estimate has it; held out: on rows that took no part in making the rules, with intervals"
 
@@ -122,7 +122,7 @@ def _print(found: Scenarios, tolerances: Mapping[str, float]) -> None:
 
 def _short(estimate: Estimate, sign: str = "") -> str:
     if not estimate.known:
-        return "not estimable"
+        return NOT_ESTIMABLE_TEXT
     return f"{estimate.value:{sign}.4f} ({estimate.low:{sign}.4f} to {estimate.high:{sign}.4f})"
 
 

@@ -8,10 +8,11 @@ from typing import Any
 from dash import dcc, html
 
 from fairlimits.apps.explorer.answer import PARITY, Answer, Decorrelated
-from fairlimits.apps.explorer.sentences import NOT_ESTIMABLE, Point, figure, sees
+from fairlimits.apps.explorer.sentences import Point, figure, sees
 from fairlimits.apps.explorer.subject import Subject
 from fairlimits.apps.explorer.upload import MOST_BYTES, TOO_LARGE
-from fairlimits.notions import INDIVIDUAL, title
+from fairlimits.decorrelation import ACCURACY_WEIGHT, CORRELATION_WEIGHT
+from fairlimits.notions import INDIVIDUAL, NOT_ESTIMABLE_TEXT, title
 
 TITLE = "fairlimits explorer"
 
@@ -218,7 +219,7 @@ def decorrelation_table(found: Decorrelated, aware: bool) -> list[Any]:
         _table((sees(aware), "accuracy", "correlation"), rows, "decorrelation-table"),
         html.P(
             "Correlation is the distance between the groups' features, from 0 to 2. The last line is the paper's way: "
-            "it trades accuracy for correlation with the weights 15 and 25.",
+            f"it trades accuracy for correlation with the weights {ACCURACY_WEIGHT:g} and {CORRELATION_WEIGHT:g}.",
             className="note",
         ),
     ]
@@ -256,7 +257,7 @@ def _gap(point: Point, name: str) -> str:
         # A model decides people, not cells.
         return ""
     gap = point["gaps"].get(name)
-    return NOT_ESTIMABLE if gap is None else f"{gap:.4f}"
+    return NOT_ESTIMABLE_TEXT if gap is None else f"{gap:.4f}"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], name: str) -> html.Table:

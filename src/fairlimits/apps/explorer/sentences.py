@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from fairlimits.apps.explorer.answer import PARITY
-
-NOT_ESTIMABLE = "not estimable"
+from fairlimits.notions import NOT_ESTIMABLE_TEXT
 
 
 class Point(TypedDict):
@@ -27,7 +26,7 @@ def sees(aware: bool) -> str:
 
 def figure(value: float | None) -> str:
     """A figure to four digits."""
-    return NOT_ESTIMABLE if value is None else f"{value:.4f}"
+    return NOT_ESTIMABLE_TEXT if value is None else f"{value:.4f}"
 
 
 def asked(tolerances: Mapping[str, float], aware: bool, decorrelated: bool) -> str:

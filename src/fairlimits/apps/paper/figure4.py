@@ -40,8 +40,8 @@ def measure(bench: Bench) -> dict[str, Any]:
         plan = fl.decorrelate(
             dist,
             rule,
-            accuracy_weight=printed.ACCURACY_WEIGHT,
-            correlation_weight=printed.CORRELATION_WEIGHT,
+            accuracy_weight=fl.decorrelation.ACCURACY_WEIGHT,
+            correlation_weight=fl.decorrelation.CORRELATION_WEIGHT,
         )
         before = laws
         if aware:

@@ -42,8 +42,8 @@ def measure(unit: str, bench: Bench) -> dict[str, Any]:
     asked = tolerances_of(pairing, relaxation)
     rule = fl.solve(dist, asked, aware=scenario == "aware")
     weights: dict[str, Any] = {
-        "accuracy_weight": printed.ACCURACY_WEIGHT,
-        "correlation_weight": printed.CORRELATION_WEIGHT,
+        "accuracy_weight": fl.decorrelation.ACCURACY_WEIGHT,
+        "correlation_weight": fl.decorrelation.CORRELATION_WEIGHT,
     }
     start, start_cpu = time.perf_counter(), time.process_time()
     plan = fl.decorrelate(dist, rule, method="multipliers", multipliers=method, progress=bench.tell, **weights)

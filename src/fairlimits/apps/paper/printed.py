@@ -28,9 +28,6 @@ TABLE1: Mapping[str, Mapping[tuple[str, int], tuple[float, float]]] = {
 }
 """For each group and label: Pearson's correlation and total variation distance."""
 
-ACCURACY_WEIGHT, CORRELATION_WEIGHT = 15.0, 25.0
-"""Lambda and beta of Section 5.3."""
-
 INDIVIDUAL_TOLERANCE = 0.05
 """Tolerance of Ind in Table 2."""
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 import fairlimits as fl
 from fairlimits._util.plotting import close, figure_style
-from fairlimits._util.progress import Progress, silent
+from fairlimits._util.progress import Progress, or_silent, silent
 from fairlimits._util.storage import write_text, write_whole
 from fairlimits.apps.paper import (
     figure1,
@@ -162,7 +162,7 @@ def reproduce(
     kept = Kept(output, settings)
     if fresh:
         kept.forget()
-    tell = progress or silent
+    tell = or_silent(progress)
     failed: dict[str, str] = {}
     notes: list[str] = []
     for number, (name, own) in enumerate(work.items()):

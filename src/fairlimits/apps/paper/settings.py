@@ -10,6 +10,7 @@ import numpy as np
 import fairlimits as fl
 from fairlimits._util.types import Floats
 from fairlimits.apps.paper import printed
+from fairlimits.data import check_seed
 
 GENERATORS = ("cart", "ctgan", "bootstrap")
 PARTITIONS = ("features", "outcome", "blend")
@@ -53,8 +54,7 @@ class Settings:
                 raise fl.InputError(f"The {what} is {value!r}; the known ones are {', '.join(known)}.")
         if self.cells < 2:
             raise fl.InputError(f"The number of cells is {self.cells}; give at least 2.")
-        if self.seed < 0:
-            raise fl.InputError(f"The seed is {self.seed}; give a whole number of at least 0.")
+        check_seed(self.seed, "seed")
 
     @property
     def name(self) -> str:

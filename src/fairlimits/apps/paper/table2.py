@@ -51,8 +51,8 @@ def _solve(dist: fl.CellDistribution, name: str, pairing: str, scenario: str, re
     plan = fl.decorrelate(
         dist,
         rule,
-        accuracy_weight=printed.ACCURACY_WEIGHT,
-        correlation_weight=printed.CORRELATION_WEIGHT,
+        accuracy_weight=fl.decorrelation.ACCURACY_WEIGHT,
+        correlation_weight=fl.decorrelation.CORRELATION_WEIGHT,
         distortion=None,
     )
     seconds = time.perf_counter() - start
@@ -77,7 +77,7 @@ def _solve(dist: fl.CellDistribution, name: str, pairing: str, scenario: str, re
 
 def _accuracy_at(dist: fl.CellDistribution, rule: fl.Rule, correlation: float) -> float:
     """Highest accuracy at a correlation: mixing two maps mixes accuracies, so the curve between optima is straight."""
-    curve = fl.decorrelation.decorrelation_frontier(dist, rule, accuracy_weight=printed.ACCURACY_WEIGHT)
+    curve = fl.decorrelation.decorrelation_frontier(dist, rule, accuracy_weight=fl.decorrelation.ACCURACY_WEIGHT)
     order = np.lexsort((curve.accuracy, curve.correlation))
     # The rule on people as they are is the far end: there nothing is lost.
     return float(np.interp(correlation, curve.correlation[order], curve.accuracy[order], right=rule.accuracy))
@@ -99,7 +99,7 @@ def summarise(result: Mapping[str, Any], pairing: str, scenario: str) -> dict[st
 
 def shortfall(left: float, loss: float) -> float:
     """What the objective misses against full decorrelation at no cost."""
-    return printed.CORRELATION_WEIGHT * left + printed.ACCURACY_WEIGHT * loss
+    return fl.decorrelation.CORRELATION_WEIGHT * left + fl.decorrelation.ACCURACY_WEIGHT * loss
 
 
 def section(found: Found, settings: Settings) -> Section:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fairlimits._util.progress import Progress, silent
+from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Ints
 from fairlimits.data import Dataset, Feature
 from fairlimits.errors import DataError, InputError
@@ -98,7 +98,7 @@ def audit(
         return audit_cells(data, predictions, names, threshold, aware)
     if not isinstance(data, Dataset):
         raise InputError(f"{type(data).__name__} cannot be audited; give a Dataset or a CellDistribution.")
-    tell = progress or silent
+    tell = or_silent(progress)
     people, models, alone = from_rows(data, predictions, threshold)
     learned, held = split_rows(people, test_size, random_state)
     learn, counts = people.take(learned), people.take(held).counts
@@ -159,7 +159,7 @@ def audit_on(
     alone : bool
         Whether the rules are made from the predictions, for want of other features.
     """
-    tell = progress or silent
+    tell = or_silent(progress)
     test = people.take(held)
     counts = test.counts
     known = tuple(name for name in notions if enough_rows(name, counts))

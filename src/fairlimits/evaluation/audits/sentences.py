@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fairlimits._util.types import Ints
 from fairlimits.evaluation.audits.comparisons import NO_LEAD, AuditedModel
-from fairlimits.notions import ESTIMABLE_ROWS, Estimate, title
+from fairlimits.notions import ESTIMABLE_ROWS, NOT_ESTIMABLE_TEXT, Estimate, title
 
 # A difference of exact figures that is smaller than this is rounding.
 _ROUNDING = 1e-9
@@ -140,4 +140,4 @@ def _in_points(difference: Estimate) -> list[str]:
 
 def points_cell(difference: Estimate) -> str:
     """A difference in percentage points, for a table."""
-    return _points(difference).replace(" points", "") if difference.known else "not estimable"
+    return _points(difference).replace(" points", "") if difference.known else NOT_ESTIMABLE_TEXT

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fairlimits._util.progress import Progress, silent
+from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Ints
 from fairlimits.data import Dataset, Encoding, Schema, Stream, check_seed, open_stream
 from fairlimits.errors import DataError, InputError
@@ -73,7 +73,7 @@ def discretize(
 
     Parameters
     ----------
-    data : Dataset, or what `open_stream` takes or returns
+    data : Dataset, or what `open_data` takes or returns with ``stream=True``
         The people.
     cells : int, default=256
         Number of cells, N.
@@ -99,7 +99,7 @@ def discretize(
         Called with the fraction done and a few words.
     **columns
         How to read `data` that is neither a Dataset nor a Stream: ``label``, ``sensitive``, ``positive`` and the other
-        options of `open_stream`.
+        options of `open_data`.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def discretize(
     """
     check_partitions([partition])
     random_state = check_seed(random_state)
-    tell = progress or silent
+    tell = or_silent(progress)
     if isinstance(data, Dataset | Stream):
         if columns:
             raise InputError(f"The rows are explained already; leave {', '.join(columns)} out.")

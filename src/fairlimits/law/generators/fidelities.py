@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from fairlimits._util.plotting import COLOURS, MUTED, figure_style, subplots
-from fairlimits._util.progress import Progress, silent
+from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset, Encoding
 from fairlimits.errors import InputError
@@ -228,7 +228,7 @@ def fidelity(real: Dataset, generated: Dataset, cells: int, *, random_state: int
         Rows of the same schema.
     cells : int
         Number of cells, N. The paper takes what the sampling bound allows for the real rows
-        (`fairlimits.cells_supported`).
+        (`fairlimits.law.cells_supported`).
     random_state : int, default=0
         Seed of the cells.
 
@@ -287,7 +287,7 @@ def fidelity_report(
             f"{cells} cells were asked for, but the half of the rows that is held out has {most}: "
             f"ask for at most {most} cells."
         )
-    tell = progress or silent
+    tell = or_silent(progress)
 
     tell(0.0, "learning all rows")
     start = time.perf_counter()

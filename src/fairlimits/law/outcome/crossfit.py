@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
-from fairlimits._util.progress import Progress, silent
+from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, read_features
 from fairlimits.errors import DataError, InputError
@@ -200,7 +200,7 @@ def estimate_outcome(
         raise InputError(f"The number of jobs is {n_jobs!r}; give at least 1, or leave it out.")
     if data.n_rows < folds:
         raise DataError(f"The table has {data.n_rows} rows, too few for {folds} folds; give more rows.")
-    tell = progress or silent
+    tell = or_silent(progress)
     # Learners weigh their penalties against rows that count 1 on average.
     weight = data.shares * data.n_rows
     encoding = Encoding.fit(data)

@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairlimits._util.progress import Progress, silent
+from fairlimits._util.progress import Progress, or_silent, silent
 from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import DataError, InputError
 from fairlimits.law.cells.quantizer.nearest import Floats32, Points, Sweep, Workers, nearest_labels, squared_norms
@@ -134,7 +134,7 @@ def fit_codebook(
     """
     check_settings(cells, relative_error, max_iterations)
     taken = _usable_rows(rows, weights, cells)
-    report = progress or silent
+    report = or_silent(progress)
     rng = np.random.default_rng(random_state)
     report(0.0, "seeding cells")
     taken, points = distinct_points(taken, cells, rng)
