@@ -32,8 +32,9 @@ def test_files_are_cut_counted_and_merged(folder: Path, tmp_path: Path, capsys: 
     dist = fl.CellDistribution.load(both)
     base = fl.CellDistribution.load(first)
     np.testing.assert_array_equal(dist.counts, fl.discretize(folder, like=base).counts)
-    assert run(["frontier", both, "--points", "3"]) == 0
-    assert "900 rows, 7 cells" in capsys.readouterr().out
+    for words in ([], ["--generator", "none"]):
+        assert run(["frontier", both, "--points", "3", *words]) == 0
+        assert "900 rows, 7 cells" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("how", ["files", "pattern", "directory", "one"])
@@ -70,7 +71,11 @@ def test_large_files_are_read_in_parts(folder: Path, monkeypatch: pytest.MonkeyP
         (["frontier", "{big}", "--no-stream", *COLUMNS], "--no-stream"),
         (["frontier", "{cells}", *COLUMNS], "leave the options of the data out"),
         (["frontier", "{cells}", "{cells}"], "fairlimits merge"),
-        (["frontier", "{big}", *COLUMNS, "--generator", "bootstrap"], "as they are"),
+        (["frontier", "{big}", *COLUMNS, "--generator", "bootstrap"], "--generator is bootstrap, but files"),
+        (["frontier", "{big}", *COLUMNS, "--generator", "cart"], "leave --generator out"),
+        (["frontier", "{cells}", "--generator", "cart"], "the cells were made before, with generator none"),
+        (["cells", "{big}", *COLUMNS, "--generator", "cart", "-o", "{out}"], "leave --generator out"),
+        (["cells", "{big}", "--like", "{cells}", "--generator", "cart", "-o", "{out}"], "with --like"),
         (["scenarios", "{big}", *COLUMNS], "rows of one table in memory"),
         (["scenarios", "{cells}", *COLUMNS], "rows of one table in memory"),
         (["cells", "{cells}", "-o", "{out}"], "holds cells already"),

@@ -122,5 +122,6 @@ def test_bad_input_is_refused(data: fl.Dataset) -> None:
 def test_cart_is_the_default_and_makes_no_more_people(data: fl.Dataset) -> None:
     dist = discretize(data, 6, n_samples=NEEDED)
     assert dist.origin.generator == "cart"
+    np.testing.assert_array_equal(dist.mass, discretize(data, 6, generator="cart", n_samples=NEEDED).mass)
     with pytest.raises(DataError, match="cannot be larger than the rows"):
         discretize(data, data.n_rows + 1)

@@ -14,7 +14,10 @@ from fairlimits import CellDistribution, Outcome, decorrelate, discretize, estim
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
 from fairlimits.law.cells.origins import Partition
+from fairlimits.law.generators import CartGenerator
 from known_people import known
+
+OF_AN_ESTIMATE: tuple[Partition, ...] = ("outcome", "blend")
 
 
 @cache
@@ -24,7 +27,7 @@ def learned(weighted: bool = False) -> tuple[Dataset, Outcome]:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("partition", ["outcome", "blend"])
+@pytest.mark.parametrize("partition", OF_AN_ESTIMATE)
 def test_masses_are_sums_of_the_estimate(partition: Partition, weighted: bool) -> None:
     data, outcome = learned(weighted)
     dist = discretize(data, 20, partition=partition, outcome=outcome)
@@ -101,7 +104,9 @@ def test_bad_input_gets_a_sentence() -> None:
     data, outcome = learned()
     with pytest.raises(InputError, match="known ones are"):
         discretize(data, 10, partition="cells")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="leave the generator out"):
-        discretize(data, 10, partition="outcome", generator="bootstrap")
+    for generator, name in (("cart", "cart"), ("bootstrap", "bootstrap"), (CartGenerator(min_leaf=50), "cart")):
+        for partition in OF_AN_ESTIMATE:
+            with pytest.raises(InputError, match=f"is '{name}', but .*'{partition}'.*leave the generator out"):
+                discretize(data, 10, partition=partition, generator=generator, outcome=outcome)
     with pytest.raises(InputError, match="other rows"):
         discretize(data.take(np.arange(100)), 10, partition="outcome", outcome=outcome)

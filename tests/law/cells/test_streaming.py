@@ -140,8 +140,14 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
     data = fl.Dataset.from_frame(table, **ROLES)
     with pytest.raises(InputError, match="in memory"):
         fl.discretize(folder, 5, partition="outcome", **ROLES)
-    with pytest.raises(InputError, match="as they are"):
-        fl.discretize(folder, 5, generator="bootstrap", **ROLES)
+    for generator in ("cart", "bootstrap"):
+        with pytest.raises(InputError, match=f"generator is '{generator}', but .* as they are; leave .* a sample"):
+            fl.discretize(folder, 5, generator=generator, **ROLES)
+        with pytest.raises(InputError, match=f"generator is '{generator}', but on given cells .* as they are"):
+            fl.discretize(data, like=base, generator=generator)
+    as_they_are = fl.discretize(folder, 5, generator=None, **ROLES)
+    np.testing.assert_array_equal(as_they_are.counts, base.counts)
+    np.testing.assert_array_equal(fl.discretize(data, like=base, generator=None).counts, base.counts)
     with pytest.raises(InputError, match="explained already"):
         fl.discretize(data, 5, label="paid")
     with pytest.raises(DataError, match="cannot be larger than the rows"):

@@ -10,7 +10,7 @@ import typer
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
 from fairlimits.errors import InputError
-from fairlimits.law import DEFAULT_SAMPLES, CellDistribution, discretize
+from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, CellDistribution, discretize
 
 
 def cells(
@@ -65,6 +65,10 @@ def cells(
         odd = [name for name, value in given.items() if value]
         if odd:
             raise InputError(f"--like says what the columns mean; leave {', '.join(odd)} out.")
+        if generator not in (DEFAULT_GENERATOR, "none"):
+            raise InputError(
+                f"--generator is {generator}, but with --like rows are counted as they are; leave --generator out."
+            )
         with progress_bar("Counting") as tell:
             dist = discretize(data, like=base, missing_sensitive=missing_sensitive, progress=tell)
     else:

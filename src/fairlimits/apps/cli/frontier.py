@@ -145,7 +145,7 @@ def frontier(
         made: dict[str, Any] = {
             "data": " ".join(data),
             "cells": dist.n_cells,
-            # Rows that are read in parts, and saved cells, have none whatever the option says.
+            # What made the cells: the option may say auto, and saved cells were made before.
             "generator": dist.origin.generator or "none",
             "seed": seed,
             "fixed": fixed,

@@ -11,7 +11,7 @@ import typer
 from fairlimits.apps.cli.terminal import progress_bar, say
 from fairlimits.data import Dataset, Stream, benchmark_names, check_seed, is_pattern, open_data, open_stream
 from fairlimits.errors import InputError
-from fairlimits.law import CellDistribution, SamplingWarning, discretize
+from fairlimits.law import DEFAULT_GENERATOR, CellDistribution, SamplingWarning, discretize
 
 # A file that takes more than this on disk may take many times as much in memory.
 _LARGE = 256 * 2**20
@@ -71,7 +71,8 @@ Generator = Annotated[
     str,
     typer.Option(
         help="What to count: the rows as they are (none), or rows of a generator: cart, bootstrap, or ctgan and tvae "
-        "(extra fairlimits\\[ctgan]; its package ctgan is licensed under BUSL-1.1).",
+        "(extra fairlimits\\[ctgan]; its package ctgan is licensed under BUSL-1.1). auto is cart, or none where files "
+        "are read in parts.",
         rich_help_panel="Cells",
     ),
 ]
@@ -162,7 +163,18 @@ def make_cells(
 ) -> CellDistribution:
     """Cut the data into cells, with a progress bar, and say so if too few rows are generated."""
     if isinstance(rows, CellDistribution):
+        known = rows.origin.generator or "none"
+        if generator not in (DEFAULT_GENERATOR, known):
+            raise InputError(
+                f"--generator is {generator}, but the cells were made before, with generator {known}; leave "
+                "--generator out."
+            )
         return rows
+    if isinstance(rows, Stream) and generator not in (DEFAULT_GENERATOR, "none"):
+        raise InputError(
+            f"--generator is {generator}, but files that are read in parts are counted as they are; leave --generator "
+            "out, or read a single file whole with --no-stream."
+        )
     made_by = None if generator == "none" else generator
     with progress_bar("Cutting the features into cells") as tell, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SamplingWarning)

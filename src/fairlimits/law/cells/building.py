@@ -29,8 +29,12 @@ from fairlimits.law.cells.streaming import count_stream, train_codebook
 from fairlimits.law.generators import Generator, check_size, make_generator
 from fairlimits.law.outcome import Outcome, OutcomeCells, Space, estimate_outcome
 
-DEFAULT_GENERATOR = "cart"
+DEFAULT_GENERATOR = "auto"
+"""Where no generator is named: `_GENERATOR` for cells of the features of rows in memory, and none elsewhere."""
+
 DEFAULT_SAMPLES = 1_000_000
+
+_GENERATOR = "cart"
 
 # Weight of the features where cells cut features and outcome together.
 _BLEND = 0.5
@@ -65,7 +69,7 @@ def discretize(
     Cells of the features spend their resolution on differences that do not matter for accuracy or group notions. With
     ``partition="outcome"`` they cut an estimate of q(x) = P(A, Y | x) instead, and their masses are sums of q; with
     ``partition="blend"`` they cut q and the features together, so that neighbouring cells are both alike and told
-    apart where it matters: for individual fairness. No generator is used then.
+    apart where it matters: for individual fairness. They are made of the rows as they are.
 
     A table that does not fit into memory, or is on a cluster, is given as a path, an Arrow dataset or a Dask DataFrame.
     It is encoded, cut into cells of the features and counted part by part, its rows as they are, with the same result
@@ -79,10 +83,11 @@ def discretize(
         Number of cells, N.
     partition : {"features", "outcome", "blend"}, default="features"
         What the cells cut: the feature space, as in the paper; an estimate of q; or both, with equal weight.
-    generator : str, Generator or None, default="cart"
+    generator : str, Generator or None, default="auto"
         "cart", "bootstrap", "ctgan", "tvae" or a generator of your own; None takes the rows as they are, which is
-        faster, but a little farther from people not in the table, and more optimistic (``docs/fidelity.md``). It has no
-        meaning for cells that cut q.
+        faster, but a little farther from people not in the table, and more optimistic (``docs/fidelity.md``). "auto" is
+        "cart" for cells of the features of a `Dataset`, and None elsewhere: for rows that are not in memory, cells that
+        cut q, and with `like`, where a generator is refused.
     n_samples : int, default=1_000_000
         Rows to generate; without a generator it has no meaning.
     outcome : Outcome, optional
@@ -121,18 +126,17 @@ def discretize(
     else:
         data = open_stream(data, **columns)
     if like is not None:
+        _refuse_generator(generator, "on given cells rows are counted")
         return _counted_like(data, like, tell)
     if isinstance(data, Stream):
         if partition != FEATURES:
             raise InputError(
                 f"The partition {partition!r} needs the rows in memory; give a Dataset of a sample of them."
             )
-        if generator not in (None, DEFAULT_GENERATOR):
-            raise InputError("Rows that are not in memory are counted as they are; leave the generator out.")
+        _refuse_generator(generator, "rows that are not in memory are counted", ", or give a Dataset of a sample")
         return _streamed(data, cells, relative_error, random_state, tell)
     if partition != FEATURES:
-        if generator not in (None, DEFAULT_GENERATOR):
-            raise InputError(f"The partition {partition!r} works on the rows as they are; leave the generator out.")
+        _refuse_generator(generator, f"the partition {partition!r} takes the rows", ', or take partition="features"')
         return _by_outcome(data, cells, partition, outcome, relative_error, random_state, tell)
     encoding = Encoding.fit(data)
     made_by: str | None = None
@@ -140,7 +144,7 @@ def discretize(
     counted = data
     share = 0.0
     if generator is not None:
-        recipe = make_generator(generator)
+        recipe = make_generator(_GENERATOR if generator == DEFAULT_GENERATOR else generator)
         # Generated rows make no more people of those there are.
         check_enough_rows(int(data.counts.sum()), cells)
         _check_samples(n_samples, cells, len(data.groups))
@@ -166,6 +170,13 @@ def discretize(
         _origin(data.n_rows, FEATURES, random_state, relative_error, codebook), generator=made_by, n_samples=drawn
     )
     return _distribution(counts, real.rows, data.schema, encoding, codebook.centroids, origin)
+
+
+def _refuse_generator(generator: str | Generator | None, why: str, instead: str = "") -> None:
+    """Refuse a generator that was named where rows are taken as they are."""
+    if generator not in (None, DEFAULT_GENERATOR):
+        name = generator if isinstance(generator, str) else getattr(generator, "name", type(generator).__name__)
+        raise InputError(f"The generator is {name!r}, but {why} as they are; leave the generator out{instead}.")
 
 
 def _streamed(stream: Stream, cells: int, relative_error: float, random_state: int, tell: Progress) -> CellDistribution:
