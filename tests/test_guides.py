@@ -1,18 +1,22 @@
-"""The guides run from top to bottom: their programs and commands, and what they are said to print."""
+"""The guides run from top to bottom: their programs and commands, and what they are said to print; names are real."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import warnings
+from functools import reduce
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
+from sklearn.linear_model import LogisticRegression
 
+import fairlimits
 from fairlimits.apps.cli import run
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 GUIDES = ("start.md", "notions.md", "handover.md", "sizing.md")
 
 
@@ -45,6 +49,26 @@ def test_the_guide_does_what_it_says(
         elif kind == "text":
             assert printed.split() == text.split()
     plt.close("all")
+
+
+def test_the_program_of_limits_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    learn = fairlimits.estimate_outcome
+    # The default learners take a minute.
+    quick = LogisticRegression(max_iter=100)
+    monkeypatch.setattr(fairlimits, "estimate_outcome", lambda rows: learn(rows, estimator=quick))
+    names: dict[str, object] = {}
+    for kind, text in parts(DOCS / "limits.md"):
+        if kind == "python":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                exec(compile(text, "limits.md", "exec"), names)
+    plt.close("all")
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.glob("*.md"))], ids=lambda page: page.name)
+def test_names_of_the_package_exist(page: Path) -> None:
+    for name in set(re.findall(r"\bfl\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)", page.read_text(encoding="utf-8"))):
+        reduce(getattr, name.split("."), fairlimits)
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)

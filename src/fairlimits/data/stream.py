@@ -90,7 +90,7 @@ class Learned:
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """A table that is read part by part; made by `open_stream`.
+    """A table that is read part by part; made by `open_data` with ``stream=True``.
 
     Parameters
     ----------

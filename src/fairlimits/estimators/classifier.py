@@ -126,7 +126,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
     stands, and so do equal rows. The group has no part in the draw.
 
     The rows of the fit are kept in memory, for ``distribution_`` and ``frontier_``, and are never written out, neither
-    by `save_estimator` nor by pickle. So where single people are decided, an estimator that was loaded lacks these two.
+    by `save` nor by pickle. So where single people are decided, an estimator that was loaded lacks these two.
 
     scikit-learn's ``check_estimator`` passes except for what `expected_failed_checks` names.
 
