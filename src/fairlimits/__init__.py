@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairlimits.apps.report import Report, report
 from fairlimits.data import Dataset, load_dataset, open_data
 from fairlimits.decorrelation import Decorrelation, decorrelate
 from fairlimits.errors import FairlimitsError, InfeasibleError, InputError, SolverError
@@ -27,6 +28,7 @@ __all__ = [
     "InputError",
     "Neighbourhood",
     "Outcome",
+    "Report",
     "Rule",
     "Scenarios",
     "SolverError",
@@ -42,6 +44,7 @@ __all__ = [
     "load_dataset",
     "merge",
     "open_data",
+    "report",
     "save",
     "solve",
     "tension",

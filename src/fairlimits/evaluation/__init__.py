@@ -4,14 +4,38 @@ from __future__ import annotations
 
 from fairlimits.evaluation.audits import Audit, AuditedModel, BeatenWarning, audit, points_cell, read_decisions
 from fairlimits.evaluation.evaluations import evaluate
+from fairlimits.evaluation.reports import (
+    PRICED_AT,
+    Caution,
+    Decorrelated,
+    Findings,
+    HeldOut,
+    HeldOutCurve,
+    HeldOutFigure,
+    Individual,
+    OnCells,
+    Tensions,
+    collect_findings,
+)
 from fairlimits.evaluation.scenarios import Scenarios, compare, compare_scenarios
 
 __all__ = [
+    "PRICED_AT",
     "Audit",
     "AuditedModel",
     "BeatenWarning",
+    "Caution",
+    "Decorrelated",
+    "Findings",
+    "HeldOut",
+    "HeldOutCurve",
+    "HeldOutFigure",
+    "Individual",
+    "OnCells",
     "Scenarios",
+    "Tensions",
     "audit",
+    "collect_findings",
     "compare",
     "compare_scenarios",
     "evaluate",

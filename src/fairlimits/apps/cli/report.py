@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
-import fairlimits
-from fairlimits._util.storage import write_text
 from fairlimits.apps.cli import options
-from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_json
-from fairlimits.apps.report import Summary, render, summarise
+from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
+from fairlimits.apps.report import SUFFIXES
+from fairlimits.apps.report import report as make_report
 from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 from fairlimits.notions import check_tolerances
 
@@ -50,22 +49,12 @@ def report(
 
       fairlimits report loans.csv --label paid --positive yes --sensitive sex -o report.html
     """
-    check_outputs([data], (output, (".html", ".json")))
+    check_outputs([data], (output, SUFFIXES))
+    # Said before the table is read, which may take a while.
     asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
     dataset = options.open_table(
         data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
     )
-    dist = options.make_cells(dataset, cells, seed, generator, samples)
-    with progress_bar("Report") as tell:
-        summary = summarise(
-            dataset,
-            dist,
-            Path(data).stem,
-            tolerances=asked,
-            test_size=test_size,
-            random_state=seed,
-            progress=tell,
-        )
     chosen = {
         "label": label,
         "positive": positive,
@@ -89,23 +78,19 @@ def report(
     words += [word for key, values in lists.items() for value in values or [] for word in (f"--{key}", value)]
     if missing_sensitive != "refuse":
         words += ["--missing-sensitive", missing_sensitive]
-    if output.suffix.lower() == ".json":
-        write_json(output, {"fairlimits": fairlimits.__version__, "command": shlex.join(words), **summary.to_dict()})
-    else:
-        write_text(output, render(summary, shlex.join(words), fairlimits.__version__))
-    _print(summary)
+    with progress_bar("Report") as tell:
+        found = make_report(
+            dataset,
+            asked,
+            name=Path(data).stem,
+            cells=cells,
+            generator=None if generator == "none" else generator,
+            n_samples=samples,
+            test_size=test_size,
+            random_state=seed,
+            progress=tell,
+            command=shlex.join(words),
+        )
+    found.save(output)
+    say(found.summary())
     say(f"Written to {output}.")
-
-
-def _print(summary: Summary) -> None:
-    held = summary.held_out
-    rows = []
-    for notion in dict.fromkeys(own.notion for own in held.costs):
-        found = [held.cost(notion, tolerance, aware) for aware in (True, False) for tolerance in (0.0, 0.05)]
-        rows.append((found[0].title, *(f"{own.accuracy.value:.4f}" for own in found)))
-    print_table(
-        ("notion", "seen, at 0", "seen, at 0.05", "hidden, at 0", "hidden, at 0.05"),
-        rows,
-        f"Accuracy on {held.tested:,} held-out rows: {held.best_seen.value:.4f} with the group seen, "
-        f"{held.best_hidden.value:.4f} with it hidden; under one notion:",
-    )

@@ -1,8 +1,8 @@
-"""From people to a page that answers: plain data first (`summarise`), then HTML (`render`)."""
+"""From people to a page that answers: `evaluation` finds, this room says it in words, pictures and HTML."""
 
 from __future__ import annotations
 
-from fairlimits.apps.report.html import render
-from fairlimits.apps.report.summary import Summary, summarise
+from fairlimits.apps.report.making import report
+from fairlimits.apps.report.results import SUFFIXES, Report
 
-__all__ = ["Summary", "render", "summarise"]
+__all__ = ["SUFFIXES", "Report", "report"]

@@ -10,30 +10,37 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, close, figure_style, subplots
-from fairlimits.apps.report.on_cells import OnCells
-from fairlimits.apps.report.plain import Decorrelated, HeldOutCurve, Individual, Tensions
-from fairlimits.apps.report.summary import Summary
+from fairlimits.evaluation import (
+    PRICED_AT,
+    Decorrelated,
+    Findings,
+    HeldOut,
+    HeldOutCurve,
+    Individual,
+    OnCells,
+    Tensions,
+)
 from fairlimits.notions import title
 
 # Groups drawn in one picture; of more, the largest.
 _MOST_GROUPS = 4
 
 
-def frontier_figure(summary: Summary) -> Figure:
+def frontier_figure(findings: Findings) -> Figure:
     """Draw every single notion's frontier, held out with its band, and plug-in; group hidden above, seen below."""
-    curves = [curve for curve in summary.held_out.curves if len(curve.notions) == 1]
+    curves = [curve for curve in findings.held_out.curves if len(curve.notions) == 1]
     notions = list(dict.fromkeys(curve.notions[0] for curve in curves))
-    low, high = _range(curves, summary.on_cells)
+    low, high = _range(curves, findings.on_cells)
     with figure_style():
         figure, axes = subplots(2, len(notions), figsize=(11.5, 5.4), sharex=True, sharey=True)
         for row, aware in enumerate((False, True)):
             for ax, notion in zip(axes[row], notions, strict=True):
                 curve = next(own for own in curves if own.notions[0] == notion and own.aware == aware)
-                on_cells = next(own for own in summary.on_cells.curves if (own.notion, own.aware) == (notion, aware))
+                on_cells = next(own for own in findings.on_cells.curves if (own.notion, own.aware) == (notion, aware))
                 until = curve.tolerances[-1]
                 x, y = [*on_cells.tolerances, until], [*on_cells.accuracy, on_cells.accuracy[-1]]
                 ax.plot(
-                    x, y, color=MUTED, linewidth=1.1, linestyle=STYLES[2], label=f"on {summary.on_cells.cells} cells"
+                    x, y, color=MUTED, linewidth=1.1, linestyle=STYLES[2], label=f"on {findings.on_cells.cells} cells"
                 )
                 _draw(ax, curve, COLOURS["aware" if aware else "unaware"])
                 ax.set_xlim(0, until)
@@ -47,11 +54,39 @@ def frontier_figure(summary: Summary) -> Figure:
     return figure
 
 
-def pair_figure(summary: Summary) -> Figure:
+def draw_costs(held: HeldOut, ax: Axes) -> Axes:
+    """Draw what each notion costs on held-out rows, with intervals; filled markers at tolerance 0, hollow at 0.05."""
+    notions = list(dict.fromkeys(own.notion for own in held.costs))
+    lines = [(aware, tolerance) for aware in (False, True) for tolerance in PRICED_AT]
+    for k, (aware, tolerance) in enumerate(lines):
+        found = [held.cost(notion, tolerance, aware).cost for notion in notions]
+        value, low, high = (100 * np.array([getattr(own, end) for own in found]) for end in ("value", "low", "high"))
+        colour = COLOURS["aware" if aware else "unaware"]
+        ax.errorbar(
+            value,
+            np.arange(len(notions)) + 0.16 * (k - (len(lines) - 1) / 2),
+            # A bootstrap interval may miss its own estimate by a rounding error.
+            xerr=np.maximum([value - low, high - value], 0),
+            fmt="s" if aware else "o",
+            color=colour,
+            markerfacecolor=colour if tolerance == 0 else "white",
+            linewidth=1.2,
+            label=f"group {'seen' if aware else 'hidden'}, gap at most {tolerance:g}",
+        )
+    ax.axvline(0, color=MUTED, linewidth=0.8)
+    ax.set_yticks(range(len(notions)), [title(name) for name in notions])
+    ax.set_ylim(len(notions) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(f"points of accuracy lost on {held.tested:,} held-out rows, with intervals at {held.confidence:.0%}")
+    ax.legend(loc="best", fontsize=8)
+    return ax
+
+
+def pair_figure(findings: Findings) -> Figure:
     """Draw the frontiers of pairs of notions that move together, beside each alone."""
-    pairs = [curve for curve in summary.held_out.curves if len(curve.notions) == 2]
+    pairs = [curve for curve in findings.held_out.curves if len(curve.notions) == 2]
     names = list(dict.fromkeys(tuple(curve.notions) for curve in pairs))
-    low, high = _range(summary.held_out.curves, None)
+    low, high = _range(findings.held_out.curves, None)
     with figure_style():
         figure, axes = subplots(1, len(names), figsize=(11.5, 3.1), sharey=True)
         for ax, both in zip(np.atleast_1d(axes), names, strict=True):

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-NOT_ESTIMABLE = "not estimable"
-
 
 def section(heading: str, content: str, identity: str) -> str:
     """Write a section; the content is HTML already."""

@@ -14,26 +14,24 @@ from fairlimits.apps.report.figures import (
     tension_figure,
     to_svg,
 )
-from fairlimits.apps.report.held_out import PRICED
-from fairlimits.apps.report.page import NOT_ESTIMABLE, download, figure, hundredfold, percent, section, table
-from fairlimits.apps.report.plain import Figure, HeldOutCurve
-from fairlimits.apps.report.summary import Summary
-from fairlimits.notions import title
+from fairlimits.apps.report.page import download, figure, hundredfold, percent, section, table
+from fairlimits.evaluation import PRICED_AT, Findings, HeldOutCurve, HeldOutFigure
+from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
 
 # Features of a cell's typical person that a table has room for.
 _FEATURES_SHOWN = 6
 
 
-def _with_interval(own: Figure | None, sign: str = "") -> str:
+def _with_interval(own: HeldOutFigure | None, sign: str = "") -> str:
     if own is None:
-        return NOT_ESTIMABLE
+        return NOT_ESTIMABLE_TEXT
     value, low, high = (hundredfold(end, sign) for end in (own.value, own.low, own.high))
     return f"{value} <small>({low} to {high})</small>"
 
 
-def situations(summary: Summary) -> str:
+def situations(findings: Findings) -> str:
     """The four situations, with intervals."""
-    held = summary.held_out
+    held = findings.held_out
     names = [name for name in held.tolerances if name != "IF"]
     rows = []
     for own in held.situations:
@@ -86,42 +84,42 @@ def _curve_rows(curves: list[HeldOutCurve]) -> list[dict[str, Any]]:
     ]
 
 
-def frontiers(summary: Summary) -> str:
+def frontiers(findings: Findings) -> str:
     """Frontiers of single notions."""
-    curves = [own for own in summary.held_out.curves if len(own.notions) == 1]
+    curves = [own for own in findings.held_out.curves if len(own.notions) == 1]
     caption = (
         "The accuracy we could reach at each tolerance, on rows that took no part (solid, with its 95% band) and as "
         "the estimate has it (dashed). A curve that stays flat down to 0 is a notion that is cheap on this data. The "
-        f"dotted line is the exact limit on {summary.on_cells.cells} cells of the features: where it lies lower, cells "
-        "lose what they do not tell apart."
+        f"dotted line is the exact limit on {findings.on_cells.cells} cells of the features: where it lies lower, "
+        "cells lose what they do not tell apart."
     )
     alternative = "For each group notion, accuracy rising with the largest gap allowed; group hidden above, seen below."
     picture = figure(
-        "frontiers", to_svg(frontier_figure(summary)), caption, alternative, _curve_rows(curves), broad=True
+        "frontiers", to_svg(frontier_figure(findings)), caption, alternative, _curve_rows(curves), broad=True
     )
     return section("Accuracy against fairness", picture, "accuracy-against-fairness")
 
 
-def pairs(summary: Summary) -> str:
+def pairs(findings: Findings) -> str:
     """Frontiers of pairs of notions."""
-    curves = [own for own in summary.held_out.curves if len(own.notions) == 2]
+    curves = [own for own in findings.held_out.curves if len(own.notions) == 2]
     caption = (
         "Two notions held to the same tolerance at once. Compare with the single notions above: what is lost beyond "
         "the dearer of the two is their tension, and it fades as the tolerance grows."
     )
     alternative = "For three pairs of notions, accuracy rising with the largest gap allowed in both."
-    picture = figure("pairs", to_svg(pair_figure(summary)), caption, alternative, _curve_rows(curves), broad=True)
+    picture = figure("pairs", to_svg(pair_figure(findings)), caption, alternative, _curve_rows(curves), broad=True)
     return section("Two notions at once", picture, "two-notions")
 
 
-def costs(summary: Summary) -> str:
+def costs(findings: Findings) -> str:
     """What each notion costs on new people."""
-    held = summary.held_out
+    held = findings.held_out
     rows = []
     for notion in dict.fromkeys(own.notion for own in held.costs):
         cells = [f"{escape(title(notion).capitalize())} <small>{notion}</small>"]
         for aware in (False, True):
-            found = [held.cost(notion, tolerance, aware) for tolerance in PRICED]
+            found = [held.cost(notion, tolerance, aware) for tolerance in PRICED_AT]
             cells += [_with_interval(own.cost) for own in found] + [_with_interval(found[-1].gap)]
         rows.append(cells)
     heads = ("Notion", *("at 0", "at 0.05", "its gap then, %") * 2)
@@ -140,9 +138,9 @@ def costs(summary: Summary) -> str:
     )
 
 
-def clashes(summary: Summary) -> str:
+def clashes(findings: Findings) -> str:
     """The tension heat map."""
-    found = summary.on_cells.tensions
+    found = findings.on_cells.tensions
     data = [
         {"first": first, "second": second, "loss together": found.pair_loss[i][j], "tension": found.tension[i][j]}
         for i, first in enumerate(found.notions)
@@ -158,9 +156,9 @@ def clashes(summary: Summary) -> str:
     return section("Which notions clash", picture, "tension-between-notions")
 
 
-def affected(summary: Summary) -> str:
+def affected(findings: Findings) -> str:
     """Who is decided otherwise because of each notion."""
-    cells = summary.on_cells
+    cells = findings.on_cells
     caption = (
         "Shares of each group who get another decision than from the most accurate rule, once a notion must hold "
         "within 0.05 (group hidden, plug-in). To the right a yes instead of a no, to the left the reverse: a notion "
@@ -192,9 +190,9 @@ def affected(summary: Summary) -> str:
     return section("Who is affected", picture + listing, "who-is-affected")
 
 
-def individual(summary: Summary) -> str:
+def individual(findings: Findings) -> str:
     """Individual fairness on the cells."""
-    found = summary.on_cells.individual
+    found = findings.on_cells.individual
     if found is None:
         return ""
     data = [
@@ -212,9 +210,9 @@ def individual(summary: Summary) -> str:
     return section("People who are alike, treated alike", picture, "individual-fairness")
 
 
-def decorrelation(summary: Summary) -> str:
+def decorrelation(findings: Findings) -> str:
     """Decorrelation, before and after."""
-    found = summary.held_out.decorrelated
+    found = findings.held_out.decorrelated
     rows = (
         (
             "largest distance between groups' laws (0 to 2)",
@@ -244,23 +242,23 @@ def decorrelation(summary: Summary) -> str:
     )
 
 
-def _auc(own: Figure) -> str:
+def _auc(own: HeldOutFigure) -> str:
     return f"{own.value:.3f} <small>({own.low:.3f} to {own.high:.3f})</small>"
 
 
-def on_the_cells(summary: Summary) -> str:
+def on_the_cells(findings: Findings) -> str:
     """Plug-in limits and shadow prices."""
-    cells = summary.on_cells
+    cells = findings.on_cells
     rows = []
     for notion in dict.fromkeys(own.notion for own in cells.prices):
         line = [f"{escape(title(notion).capitalize())} <small>{notion}</small>"]
         for aware in (False, True):
             gap = (cells.gaps_seen if aware else cells.gaps_hidden)[notion]
-            found = [cells.price(notion, tolerance, aware) for tolerance in PRICED]
+            found = [cells.price(notion, tolerance, aware) for tolerance in PRICED_AT]
             known = found[0].estimable
-            line.append(NOT_ESTIMABLE if gap is None else f"{gap:.3f}")
-            line += [percent(own.accuracy) if known else NOT_ESTIMABLE for own in found]
-            line.append(f"{found[-1].shadow_price:.2f}" if known else NOT_ESTIMABLE)
+            line.append(NOT_ESTIMABLE_TEXT if gap is None else f"{gap:.3f}")
+            line += [percent(own.accuracy) if known else NOT_ESTIMABLE_TEXT for own in found]
+            line.append(f"{found[-1].shadow_price:.2f}" if known else NOT_ESTIMABLE_TEXT)
         rows.append(line)
     heads = ("Notion", *("its gap", "at 0", "at 0.05", "price") * 2)
     over = (
@@ -277,7 +275,7 @@ def on_the_cells(summary: Summary) -> str:
     )
 
 
-def people(summary: Summary) -> str:
+def people(findings: Findings) -> str:
     """Data, groups and generator."""
     rows = [
         (
@@ -286,16 +284,16 @@ def people(summary: Summary) -> str:
             percent(own.share),
             "" if own.base_rate is None else percent(own.base_rate),
         )
-        for own in summary.groups
+        for own in findings.groups
     ]
     words = (
-        f"<p>{summary.rows:,} rows. The label is {escape(summary.label)} = {escape(summary.positive)}; the groups are "
-        f"by {escape(' and '.join(summary.sensitive))}.</p>{table(('Group', 'rows', 'share', 'with the label'), rows)}"
+        f"<p>{findings.rows:,} rows. The label is {escape(findings.label)} = {escape(findings.positive)}; the groups "
+        f"are by {escape(' and '.join(findings.sensitive))}.</p>"
+        f"{table(('Group', 'rows', 'share', 'with the label'), rows)}"
     )
-    found = summary.generator
+    found = findings.generator
     if found is not None:
-        near = found.held_out_distance <= 1.1 * found.noise_floor
-        verdict = "it is as near as real rows are" if near else "it adds an error of its own"
+        verdict = "it is as near as real rows are" if found.as_near_as_real else "it adds an error of its own"
         words += (
             f"<p>The cells were counted on rows of the generator {escape(found.name)}. Over {found.cells} cells its "
             f"rows are {found.distance:.3f} away from the real ones (total variation). Having learned one half of the "
@@ -307,13 +305,13 @@ def people(summary: Summary) -> str:
     return section("The data", words, "data")
 
 
-def to_keep_in_mind(summary: Summary) -> str:
+def to_keep_in_mind(findings: Findings) -> str:
     """Assumptions and limits."""
-    held = summary.held_out
+    held = findings.held_out
     own = (
         ""
-        if summary.share_error is None
-        else f" The median cell's own count guarantees its shares within {summary.share_error:.2f}."
+        if findings.share_error is None
+        else f" The median cell's own count guarantees its shares within {findings.share_error:.2f}."
     )
     learners = "; ".join(f"{part}: {' and '.join(members)}" for part, members in held.learners.items())
     items = (
@@ -323,7 +321,7 @@ def to_keep_in_mind(summary: Summary) -> str:
         f"of fold. It was learned by {escape(learners)}.",
         "Plug-in figures are read on the rows they were made from, which flatters them; cells decide two people in one "
         "cell alike, which does the opposite.",
-        f"{escape(summary.sampling)}{own}",
+        f"{escape(findings.sampling)}{own}",
         "Gaps are differences between groups' rates; a tolerance of 0.05 lets the rates differ by five points. No "
         "figure says that a rule is fair, only how far apart its rates are. A (group, label) with fewer than 30 rows "
         "reads not estimable.",
@@ -333,10 +331,10 @@ def to_keep_in_mind(summary: Summary) -> str:
     return section("What to keep in mind", "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>", "limits")
 
 
-def again(summary: Summary, command: str, version: str) -> str:
+def again(findings: Findings, command: str, version: str) -> str:
     """How to make the page again."""
-    facts = ", ".join(f"{key} {value}" for key, value in summary.info.items() if value is not None)
-    versions = ", ".join(f"{name} {number}" for name, number in summary.versions.items())
+    facts = ", ".join(f"{key} {value}" for key, value in findings.info.items() if value is not None)
+    versions = ", ".join(f"{name} {number}" for name, number in findings.versions.items())
     return section(
         "Make it again",
         f"<pre>{escape(command)}</pre><p class=note>fairlimits {escape(version)}; {escape(versions)}. Cells: "

@@ -1,4 +1,4 @@
-"""What a report says, as plain data: figures first, words and pictures later."""
+"""`Findings`: all that a report says, as plain data; words and pictures come later."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from fairlimits._util.progress import Progress, silent
-from fairlimits.apps.report.held_out import HeldOut, held_out
-from fairlimits.apps.report.on_cells import OnCells, on_cells
-from fairlimits.apps.report.plain import GeneratorJudged, GroupCount
+from fairlimits._util.progress import Progress, or_silent
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
+from fairlimits.evaluation.reports.cautions import find_cautions
+from fairlimits.evaluation.reports.held_out import HeldOut, find_held_out
+from fairlimits.evaluation.reports.on_cells import OnCells, find_on_cells
+from fairlimits.evaluation.reports.parts import Caution, GeneratorJudged, GroupCount
 from fairlimits.law import CellDistribution, fidelity_report, sampling_note
 from fairlimits.notions import check_tolerances
 
 SCHEMA = 1
-"""Version of the layout that `Summary.to_dict` gives; ``docs/report.md`` describes it."""
+"""Version of the layout that `Findings.to_dict` gives; ``docs/report.md`` describes it."""
 
 # Generated rows that the generator is judged by; more change the third digit.
 _JUDGED_BY = 200_000
 
 
 @dataclass(frozen=True)
-class Summary:
+class Findings:
     """Everything a report shows.
 
     Parameters
@@ -55,6 +56,8 @@ class Summary:
         The error that the median cell's own count guarantees at 95%.
     info : dict
         How the cells were made.
+    warnings : tuple of Caution
+        What to know before the figures are used.
     versions : dict
         Versions of what computed it.
     """
@@ -72,14 +75,16 @@ class Summary:
     sampling: str
     share_error: float | None
     info: dict[str, Any]
+    warnings: tuple[Caution, ...]
     versions: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain data that JSON can hold."""
-        return {"schema": SCHEMA, **asdict(self)}
+        """Return the findings as plain data, just as JSON would give them back."""
+        content: dict[str, Any] = _plain({"schema": SCHEMA, **asdict(self)})
+        return content
 
 
-def summarise(
+def collect_findings(
     data: Dataset,
     dist: CellDistribution,
     name: str,
@@ -89,7 +94,7 @@ def summarise(
     estimator: Any = None,
     random_state: int = 0,
     progress: Progress | None = None,
-) -> Summary:
+) -> Findings:
     """Compute everything that a report shows.
 
     Parameters
@@ -114,9 +119,9 @@ def summarise(
     if dist.schema is None or dist.schema.features != data.schema.features:
         raise InputError("The cells were not cut from this data; make them with discretize(data, ...).")
     asked = check_tolerances({"DP": 0.05} if tolerances is None else tolerances)
-    tell = progress if progress is not None else silent
-    cells = on_cells(dist, lambda done, words: tell(0.12 * done, words))
-    judged = held_out(
+    tell = or_silent(progress)
+    cells = find_on_cells(dist, lambda done, words: tell(0.12 * done, words))
+    judged = find_held_out(
         data,
         asked,
         cells=dist.n_cells,
@@ -126,9 +131,10 @@ def summarise(
         tell=lambda done, words: tell(0.12 + 0.78 * done, words),
     )
     tell(0.9, "judging the generator")
+    generator = _generator(data, dist, random_state)
     share = data.shares
     rate = float(share @ data.label)
-    return Summary(
+    return Findings(
         name=name,
         label=data.schema.label,
         positive=str(data.schema.positive),
@@ -138,13 +144,21 @@ def summarise(
         majority_accuracy=max(rate, 1 - rate),
         held_out=judged,
         on_cells=cells,
-        generator=_generator(data, dist, random_state),
+        generator=generator,
         sampling=sampling_note(dist),
         share_error=None if dist.counts is None else float(np.median(dist.share_errors())),
         info={"cells": dist.n_cells, **dist.origin.to_dict()},
+        warnings=find_cautions(data, dist, judged, cells, generator),
         versions={"python": platform.python_version()}
         | {package: version(package) for package in ("numpy", "scipy", "scikit-learn", "highspy", "pyarrow")},
     )
+
+
+def _plain(value: Any) -> Any:
+    """Make lists of tuples, which JSON does not tell apart."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _group(data: Dataset, share: np.ndarray, g: int) -> GroupCount:

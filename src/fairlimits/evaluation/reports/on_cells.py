@@ -7,14 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairlimits._util.progress import Progress
-from fairlimits.apps.report.plain import ChangedCell, Curve, Individual, Price, Shift, Tensions, finite
 from fairlimits.data import value_text
+from fairlimits.evaluation.reports.parts import (
+    PRICED_AT,
+    ChangedCell,
+    Curve,
+    Individual,
+    Price,
+    Shift,
+    Tensions,
+    finite,
+)
 from fairlimits.law import CellDistribution, Neighbourhood, can_compare
 from fairlimits.limits import Rule, Variables, frontier, solve, tension
 from fairlimits.notions import INDIVIDUAL, NOTIONS, estimable, title
-
-TOLERANCES = (0.0, 0.05)
-"""Tolerances at which every notion is priced."""
 
 _INDIVIDUAL_TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
 _STRICT = 0.1
@@ -65,24 +71,24 @@ class OnCells:
         return next(own for own in self.prices if (own.notion, own.tolerance, own.aware) == wanted)
 
 
-def on_cells(dist: CellDistribution, tell: Progress) -> OnCells:
+def find_on_cells(dist: CellDistribution, tell: Progress) -> OnCells:
     """Compute everything that a report says of the cells."""
     free = {aware: solve(dist, {}, aware=aware) for aware in (True, False)}
     prices, curves, shifts, changed = [], [], [], []
     for done, notion in enumerate(NOTIONS):
         tell(done / (len(NOTIONS) + 2), f"limits of {title(notion)} on the cells")
         for aware in (True, False):
-            for tolerance in TOLERANCES:
+            for tolerance in PRICED_AT:
                 rule = solve(dist, {notion: tolerance}, aware=aware)
                 prices.append(_price(rule, notion, tolerance))
-                if not aware and tolerance == TOLERANCES[-1]:
+                if not aware and tolerance == PRICED_AT[-1]:
                     shifts += _shifts(rule, free[False], notion, tolerance)
                     changed += _changed(rule, free[False], notion)
             curve = frontier(dist, [notion], aware=aware, exact=True)
             tolerances = curve.grid[notion].tolist()
             curves.append(Curve(notion, title(notion), aware, tolerances, curve.accuracy.tolist()))
     tell(len(NOTIONS) / (len(NOTIONS) + 2), "tension between notions")
-    found = tension(dist, TOLERANCES[-1])
+    found = tension(dist, PRICED_AT[-1])
     tensions = Tensions(
         list(found.notions), found.tolerance, found.aware, found.pair_loss.tolist(), found.matrix.tolist()
     )

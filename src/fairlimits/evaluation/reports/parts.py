@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 from fairlimits.notions import Estimate
 
+PRICED_AT = (0.0, 0.05)
+"""Tolerances at which every notion's cost is said, on the cells and held out."""
+
 
 @dataclass(frozen=True)
-class Figure:
+class HeldOutFigure:
     """A held-out figure and its confidence interval."""
 
     value: float
@@ -17,9 +20,18 @@ class Figure:
     high: float
 
     @classmethod
-    def of(cls, estimate: Estimate) -> Figure | None:
+    def of(cls, estimate: Estimate) -> HeldOutFigure | None:
         """Take over an estimate; None where it is not estimable."""
         return cls(*map(float, estimate)) if estimate.known else None
+
+
+@dataclass(frozen=True)
+class Caution:
+    """What a reader must know before the figures are used: a kind for programs, columns it is about, a sentence."""
+
+    kind: str
+    columns: tuple[str, ...]
+    text: str
 
 
 @dataclass(frozen=True)
@@ -57,6 +69,20 @@ class Curve:
     accuracy: list[float]
 
 
+# A notion that is part of another cannot clash with it.
+_NESTED = ({"EOp", "EOd"}, {"PE", "EOd"})
+
+
+@dataclass(frozen=True)
+class Clash:
+    """Two notions, what they cost together, and how much of it is beyond the dearer one alone (plug-in)."""
+
+    first: str
+    second: str
+    loss: float
+    tension: float
+
+
 @dataclass(frozen=True)
 class Tensions:
     """What notions cost on the cells, alone, in pairs, and in pairs beyond the dearer one (plug-in)."""
@@ -66,6 +92,17 @@ class Tensions:
     aware: bool
     pair_loss: list[list[float]]
     tension: list[list[float]]
+
+    def clash(self) -> Clash | None:
+        """Find the two notions that clash most; None if no pair costs a tenth of a point more than the dearer one."""
+        pairs = [
+            Clash(second, first, self.pair_loss[i][j], self.tension[i][j])
+            for i, first in enumerate(self.notions)
+            for j, second in enumerate(self.notions[:i])
+            if {first, second} not in _NESTED
+        ]
+        most = max(pairs, key=lambda own: (own.tension, own.loss), default=None)
+        return most if most is not None and round(100 * most.tension, 1) > 0 else None
 
 
 @dataclass(frozen=True)
@@ -114,9 +151,9 @@ class HeldOutCost:
     title: str
     tolerance: float
     aware: bool
-    accuracy: Figure
-    gap: Figure | None
-    cost: Figure
+    accuracy: HeldOutFigure
+    gap: HeldOutFigure | None
+    cost: HeldOutFigure
 
 
 @dataclass(frozen=True)
@@ -142,8 +179,8 @@ class SituationLine:
     decorrelated: bool
     rule_fixed_before: bool
     plug_in: float
-    accuracy: Figure
-    gaps: dict[str, Figure | None]
+    accuracy: HeldOutFigure
+    gaps: dict[str, HeldOutFigure | None]
     correlation: float | None
 
 
@@ -153,7 +190,7 @@ class SituationCost:
 
     name: str
     plug_in: float
-    held_out: Figure
+    held_out: HeldOutFigure
 
 
 @dataclass(frozen=True)
@@ -169,6 +206,11 @@ class GeneratorJudged:
     copies: float
     copies_natural: float
 
+    @property
+    def as_near_as_real(self) -> bool:
+        """Whether generated rows are about as near to held-out rows as real rows are."""
+        return self.held_out_distance <= 1.1 * self.noise_floor
+
 
 @dataclass(frozen=True)
 class Decorrelated:
@@ -182,8 +224,8 @@ class Decorrelated:
     accuracy_after: float
     kept_in_place: float
     auc_before: float
-    auc_after: Figure
-    auc_with_label: Figure
+    auc_after: HeldOutFigure
+    auc_with_label: HeldOutFigure
     groups: list[str]
     law_before: list[list[float]]
     law_after: list[list[float]]

@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 
 from fairlimits._util.progress import Progress
-from fairlimits.apps.report.plain import (
+from fairlimits.data import Dataset
+from fairlimits.decorrelation import decorrelate
+from fairlimits.evaluation.reports.parts import (
+    PRICED_AT,
     Decorrelated,
-    Figure,
     HeldOutCost,
     HeldOutCurve,
+    HeldOutFigure,
     SituationCost,
     SituationLine,
     finite,
 )
-from fairlimits.data import Dataset
-from fairlimits.decorrelation import decorrelate
-from fairlimits.evaluation import Scenarios, compare
+from fairlimits.evaluation.scenarios import Scenarios, compare
 from fairlimits.law import Outcome, discretize, estimate_outcome
 from fairlimits.limits import MarginWarning, Rule, decide_all, frontier, solve
 from fairlimits.notions import (
@@ -36,10 +37,7 @@ from fairlimits.notions import (
 )
 
 TOLERANCES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
-"""Tolerances of the held-out frontiers."""
-
-PRICED = (0.0, 0.05)
-"""Those of them at which every notion's cost is said."""
+"""Tolerances of the held-out frontiers; `PRICED_AT` is among them."""
 
 PAIRS = (("DP", "EA"), ("DP", "EOd"), ("EA", "EOd"))
 
@@ -60,7 +58,7 @@ class HeldOut:
         How far the estimates of P(A, Y | x) are from what came true, out of fold.
     learners : dict
         Learners that are averaged for each part of the estimate.
-    best_seen, best_hidden : Figure
+    best_seen, best_hidden : HeldOutFigure
         Accuracy of the best rules found without constraint.
     costs : tuple of HeldOutCost
     curves : tuple of HeldOutCurve
@@ -79,8 +77,8 @@ class HeldOut:
     confidence: float
     calibration_error: float
     learners: dict[str, list[str]]
-    best_seen: Figure
-    best_hidden: Figure
+    best_seen: HeldOutFigure
+    best_hidden: HeldOutFigure
     costs: tuple[HeldOutCost, ...]
     curves: tuple[HeldOutCurve, ...]
     tolerances: dict[str, float]
@@ -95,7 +93,7 @@ class HeldOut:
         return next(own for own in self.costs if (own.notion, own.tolerance, own.aware) == wanted)
 
 
-def held_out(
+def find_held_out(
     data: Dataset,
     tolerances: Mapping[str, float],
     *,
@@ -119,6 +117,9 @@ def held_out(
         tell(0.8, "the four situations")
         dist = discretize(learn, cells, partition="blend", outcome=outcome, random_state=random_state)
         found = compare(outcome, dist, test, tolerances, random_state=random_state)
+    for own in caught:
+        if not issubclass(own.category, MarginWarning):
+            warnings.warn_explicit(own.message, own.category, own.filename, own.lineno, source=own.source)
     tell(0.92, "decorrelation")
     return HeldOut(
         learned=learn.n_rows,
@@ -133,7 +134,7 @@ def held_out(
         tolerances=dict(tolerances),
         situations=_situations(found),
         situation_costs=tuple(
-            SituationCost(own.name, own.plug_in, Figure(*map(float, own.held_out))) for own in found.costs
+            SituationCost(own.name, own.plug_in, HeldOutFigure(*map(float, own.held_out))) for own in found.costs
         ),
         decorrelated=_decorrelated(learn, test, cells, random_state),
         notes=tuple(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, MarginWarning))),
@@ -157,7 +158,7 @@ def _rules(outcome: Outcome, tell: Progress) -> dict[_Key, tuple[Rule, ...]]:
 
 def _judge(
     rules: Mapping[_Key, tuple[Rule, ...]], test: Dataset, random_state: int
-) -> tuple[tuple[HeldOutCost, ...], tuple[HeldOutCurve, ...], dict[bool, Figure]]:
+) -> tuple[tuple[HeldOutCost, ...], tuple[HeldOutCurve, ...], dict[bool, HeldOutFigure]]:
     every = [rule for own in rules.values() for rule in own]
     scores = decide_all(every, test)
     judged = evaluate_scores(scores, np.array([rule.accuracy for rule in every]), test, random_state=random_state)
@@ -175,18 +176,18 @@ def _judge(
         if len(names) > 1:
             continue
         for k, tolerance in zip(part, TOLERANCES, strict=True):
-            if tolerance in PRICED:
+            if tolerance in PRICED_AT:
                 lost = percentile_estimate(
                     float(value[free[aware]] - value[k]), drawn[:, free[aware]] - drawn[:, k], _CONFIDENCE
                 )
-                gap = Figure.of(judged[k].gaps[names[0]])
-                accuracy, cost = _known(judged[k]), Figure(*map(float, lost))
+                gap = HeldOutFigure.of(judged[k].gaps[names[0]])
+                accuracy, cost = _known(judged[k]), HeldOutFigure(*map(float, lost))
                 costs.append(HeldOutCost(names[0], title(names[0]), tolerance, aware, accuracy, gap, cost))
     return tuple(costs), tuple(curves), best
 
 
-def _known(evaluation: Evaluation) -> Figure:
-    return Figure(*map(float, evaluation.accuracy))
+def _known(evaluation: Evaluation) -> HeldOutFigure:
+    return HeldOutFigure(*map(float, evaluation.accuracy))
 
 
 def _curve(names: tuple[str, ...], aware: bool, judged: list[Evaluation]) -> HeldOutCurve:
@@ -211,7 +212,7 @@ def _situations(found: Scenarios) -> tuple[SituationLine, ...]:
             rule_fixed_before=own.fixed,
             plug_in=own.evaluation.plug_in,
             accuracy=_known(own.evaluation),
-            gaps={name: Figure.of(gap) for name, gap in own.evaluation.gaps.items()},
+            gaps={name: HeldOutFigure.of(gap) for name, gap in own.evaluation.gaps.items()},
             correlation=finite(own.correlation),
         )
         for own in found.situations
@@ -243,10 +244,10 @@ def _decorrelated(learn: Dataset, test: Dataset, cells: int, random_state: int) 
         accuracy_after=plan.accuracy,
         kept_in_place=plan.kept_in_place,
         auc_before=float(before),
-        auc_after=Figure(float(after.auc), float(after.low), float(after.high)),
-        auc_with_label=Figure(float(known.auc), float(known.low), float(known.high)),
+        auc_after=HeldOutFigure(float(after.auc), float(after.low), float(after.high)),
+        auc_with_label=HeldOutFigure(float(known.auc), float(known.low), float(known.high)),
         groups=list(dist.groups),
         law_before=law[order].T.tolist(),
         law_after=mapped[order].T.tolist(),
-        words=certificate.text,
+        words=certificate.summary(),
     )

@@ -1,0 +1,98 @@
+"""The first screen of a report in sentences, said once for the page and for plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+
+from fairlimits.apps.report.page import hundredfold, percent, points
+from fairlimits.evaluation import Findings, HeldOutFigure, Tensions
+from fairlimits.notions import title
+
+
+@dataclass(frozen=True)
+class Markup:
+    """How names from the data and what matters most are written."""
+
+    name: Callable[[str], str]
+    strong: Callable[[str], str]
+
+
+PLAIN = Markup(name=str, strong=str)
+HTML = Markup(name=escape, strong="<b>{}</b>".format)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The question, the best accuracy, what fairness costs, and what the figures are."""
+
+    question: str
+    lead: str
+    lines: tuple[str, ...]
+    note: str
+
+
+def answer(findings: Findings, markup: Markup) -> Answer:
+    """Answer in words.
+
+    Parameters
+    ----------
+    findings : Findings
+        What to say.
+    markup : Markup
+        How to write it.
+    """
+    held, strong = findings.held_out, markup.strong
+    who = markup.name(" and ".join(findings.sensitive))
+    lead = (
+        f"On people that it had never seen, the most accurate rule we could find decides "
+        f"{strong(percent(held.best_hidden.value))} right without seeing {who}, and "
+        f"{strong(percent(held.best_seen.value))} when it may see it. Deciding everybody alike gets "
+        f"{percent(findings.majority_accuracy)} right."
+    )
+    strict = sorted(
+        (own for own in held.costs if not own.aware and own.tolerance == 0), key=lambda own: -own.cost.value
+    )
+    costs = ", ".join(
+        f"{own.title} {strong(points(own.cost.value))} ({points(held.cost(own.notion, 0.05, aware=False).cost.value)})"
+        for own in strict
+    )
+    by_name = {own.name: own.held_out for own in held.situation_costs}
+    hiding, apart = by_name["Hiding the group"], by_name["Decorrelating, group hidden"]
+    lines = (
+        f"Accuracy lost without seeing {who}, if a gap between groups must be 0 (if it may be 0.05): {costs}.",
+        _clash(findings.on_cells.tensions, markup),
+        f"Hiding {who} costs {strong(points(hiding.value))} ({_interval(hiding)}) with {asked(findings)}.",
+        f"Making the features independent of {who} costs {strong(points(apart.value))} more ({_interval(apart)}), "
+        "with the rule free to adapt.",
+    )
+    note = (
+        f"Figures on new people come from {held.tested:,} rows that took no part in making the rules; "
+        f"intervals are at {held.confidence:.0%}. Which notions clash is a plug-in figure. All are estimated limits, "
+        "of the rules we could find: better ones may exist."
+    )
+    question = f"How fair and how accurate can a classifier be on {markup.name(findings.name)}?"
+    return Answer(question, lead, lines, note)
+
+
+def asked(findings: Findings) -> str:
+    """Say which tolerances the four situations have."""
+    given = findings.held_out.tolerances
+    return " and ".join(f"{name} within {value:g}" for name, value in given.items()) or "no constraint"
+
+
+def _interval(figure: HeldOutFigure) -> str:
+    return f"interval {hundredfold(figure.low)} to {hundredfold(figure.high)}"
+
+
+def _clash(found: Tensions, markup: Markup) -> str:
+    """Name the two notions that clash most."""
+    most = found.clash()
+    if most is None:
+        return f"No two notions cost more together than the dearer one alone, at a tolerance of {found.tolerance:g}."
+    return (
+        f"The two notions that clash most are {markup.strong(title(most.first))} and "
+        f"{markup.strong(title(most.second))}: at a tolerance of {found.tolerance:g} they cost {points(most.loss)} "
+        f"together, {markup.strong(points(most.tension))} more than the dearer one alone."
+    )

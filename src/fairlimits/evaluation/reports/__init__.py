@@ -1,0 +1,30 @@
+"""What a report finds, as plain data: on people that no rule has seen, on the cells, and what to beware of."""
+
+from __future__ import annotations
+
+from fairlimits.evaluation.reports.findings import Findings, collect_findings
+from fairlimits.evaluation.reports.held_out import HeldOut
+from fairlimits.evaluation.reports.on_cells import OnCells
+from fairlimits.evaluation.reports.parts import (
+    PRICED_AT,
+    Caution,
+    Decorrelated,
+    HeldOutCurve,
+    HeldOutFigure,
+    Individual,
+    Tensions,
+)
+
+__all__ = [
+    "PRICED_AT",
+    "Caution",
+    "Decorrelated",
+    "Findings",
+    "HeldOut",
+    "HeldOutCurve",
+    "HeldOutFigure",
+    "Individual",
+    "OnCells",
+    "Tensions",
+    "collect_findings",
+]
