@@ -49,7 +49,7 @@ def write_rows(folder: Path, files: int) -> None:
         if number >= DRAWN:
             os.link(folder / f"part{number % DRAWN:03}.parquet", path)
             continue
-        drawn = generator.sample(FILE_ROWS, random_state=number).to_table()
+        drawn = generator.sample(FILE_ROWS, random_state=number).to_frame()
         pq.write_table(drawn, path, row_group_size=250_000)
 
 

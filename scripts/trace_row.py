@@ -175,7 +175,7 @@ def trace_map(data: fl.Dataset, trace: Trace) -> None:
 
 def plain(data: fl.Dataset) -> Any:
     """Return the rows as an Arrow table without dictionaries."""
-    table = data.to_table()
+    table = data.to_frame()
     for place, column in enumerate(table.schema):
         if hasattr(column.type, "value_type"):
             table = table.set_column(place, column.name, table[column.name].cast(column.type.value_type))

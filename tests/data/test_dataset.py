@@ -95,7 +95,7 @@ def test_take() -> None:
     assert some.weight is not None
     np.testing.assert_array_equal(data.take(data.label == 1).columns["x"], [1, 3, 5])
     assert data.take([]).n_rows == 0
-    assert data.take([]).to_table().num_rows == 0
+    assert data.take([]).to_frame().num_rows == 0
     np.testing.assert_array_equal(data.take([]).counts, np.zeros((3, 2)))
 
 
@@ -143,7 +143,7 @@ def test_split_refuses_a_single_row() -> None:
         make().take([0]).split()
 
 
-def test_to_table_gives_back_what_was_read() -> None:
+def test_to_frame_gives_back_what_was_read() -> None:
     frame = pa.table(
         {
             "x": [1.5, None, 2.0, 3.0],
@@ -158,7 +158,7 @@ def test_to_table_gives_back_what_was_read() -> None:
     )
     parts: dict[str, Any] = {"label": "y", "positive": ">50K", "sensitive": ["sex", "race"], "weight": "w"}
     data = Dataset.from_frame(frame, **parts)
-    back = data.to_table()
+    back = data.to_frame()
     assert back.column_names == frame.column_names
     assert back.to_pydict() == frame.to_pydict()
     # Dictionaries keep codes categorical, so the table reads as the same data set without further words.
@@ -175,9 +175,9 @@ def test_to_table_gives_back_what_was_read() -> None:
         (["a", "b", "c"], "b", ["not b", "b", "not b"]),
     ],
 )
-def test_to_table_labels(labels: list[Any], positive: Any, written: list[Any]) -> None:
+def test_to_frame_labels(labels: list[Any], positive: Any, written: list[Any]) -> None:
     frame = pa.table({"x": [1, 2, 3], "g": ["A", "B", "A"], "y": labels})
     data = Dataset.from_frame(frame, label="y", positive=positive, sensitive="g")
-    back = data.to_table()
+    back = data.to_frame()
     assert back["y"].to_pylist() == written
     np.testing.assert_array_equal(Dataset.read_like(data.schema, back).label, data.label)

@@ -96,7 +96,7 @@ def test_unseen_categories_as_missing() -> None:
     np.testing.assert_array_equal(data.columns["job"], [3, 1, 3] * 2)
     # "member" has no missing category to fall back on.
     np.testing.assert_array_equal(data.columns["member"], [1, -1] * 3)
-    assert data.to_table()["member"].to_pylist() == [True, None] * 3
+    assert data.to_frame()["member"].to_pylist() == [True, None] * 3
     with pytest.raises(InputError, match="use 'refuse' or 'missing'"):
         Dataset.read_like(schema, frame, unseen="drop")  # type: ignore[arg-type]
 

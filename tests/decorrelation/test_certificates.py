@@ -80,14 +80,15 @@ def test_mapped_features_do_not_tell_the_group(certificate: Certificate) -> None
 
 
 def test_the_words_say_what_cannot_be_prevented(certificate: Certificate) -> None:
-    assert "no map of the features can prevent that while the label itself depends on the group" in certificate.text
-    assert f"{certificate.worst.auc:.3f}" in certificate.text
-    assert "0.5 is guessing" in certificate.text
+    words = certificate.summary()
+    assert "no map of the features can prevent that while the label itself depends on the group" in words
+    assert f"{certificate.worst.auc:.3f}" in words
+    assert "0.5 is guessing" in words
     assert "2,000 rows" in repr(certificate)
 
 
 def test_plain_data(certificate: Certificate) -> None:
-    rows = certificate.summary()
+    rows = certificate.figures()
     assert len(rows) == 5
     assert rows[0] == {
         "measure": "correlation on held-out rows",
@@ -134,7 +135,7 @@ def test_columns_without_a_single_value() -> None:
 def test_rows_that_cannot_be_used() -> None:
     plan, people = plan_of(False), some_data(25, 200)
     with pytest.raises(InputError, match="pass Datasets"):
-        plan.certificate(people.to_table())
+        plan.certificate(people.to_frame())
     for many in (0, 1.5, "many"):
         with pytest.raises(InputError, match=r"permutations is .*whole number of at least 1"):
             plan.certificate(people, permutations=many)  # type: ignore[arg-type]
@@ -147,6 +148,6 @@ def test_rows_that_cannot_be_used() -> None:
         plan.certificate(people.take(people.group == 0))
     with pytest.raises(InputError, match="groups f, m, x, the plan was made for f, m"):
         plan.certificate(some_data(26, 200, 3))
-    other = Dataset.from_frame(people.to_table(), label="hired", sensitive="sex", drop="size")
+    other = Dataset.from_frame(people.to_frame(), label="hired", sensitive="sex", drop="size")
     with pytest.raises(InputError, match="differ in size"):
         plan.certificate(other)

@@ -117,7 +117,7 @@ def test_one_of_our_own_rules_loses_nothing_that_we_could_avoid(aware: bool) -> 
     data = read(people(3, 4_000)[0])
     rows = np.arange(4_000)
     # The audit's own split, so that the very same rule is among those it finds.
-    numbered = data.to_table().append_column("row", pa.array(rows.astype(float)))
+    numbered = data.to_frame().append_column("row", pa.array(rows.astype(float)))
     learn, _ = read(numbered).split(0.3, 0)
     outcome = fl.estimate_outcome(learn.take_out("row")[0], estimator=LogisticRegression())
     rule = fl.solve(outcome, {"EOd": 0.05}, aware=aware)

@@ -66,6 +66,17 @@ def colour_of(name: str) -> str:
     return COLOURS.get(name, INK)
 
 
+def nth_colour(number: int) -> str:
+    """Colour of the n-th of several things that have no colour of their own, such as groups."""
+    colours = [COLOURS[name] for name in ("DP", "EA", "EOd", "PE", "EOp", "IF")]
+    return colours[number % len(colours)]
+
+
+def plain_text(name: str) -> str:
+    """Return a name from the data as it is drawn: a dollar sign in it is not the start of a formula."""
+    return name.replace("$", r"\$")
+
+
 def subplots(*grid: int, **options: Any) -> tuple[Figure, Any]:
     """Make a figure with axes as pyplot does, which is imported now that a picture is asked for."""
     import matplotlib.pyplot as plt

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from matplotlib.axes import Axes
 
+from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
 from fairlimits.data import reading
 from fairlimits.data.reading import Names, Unseen
 from fairlimits.data.roles import MissingSensitive
@@ -262,7 +264,7 @@ class Dataset:
         in_test[shuffled[np.arange(self.n_rows) - start < np.repeat(quota, sizes)]] = True
         return self.take(np.flatnonzero(~in_test)), self.take(np.flatnonzero(in_test))
 
-    def to_table(self) -> pa.Table:
+    def to_frame(self) -> pa.Table:
         """Return the rows as an Arrow table with the original column names and values.
 
         Features come first, then the sensitive columns as text, the label and the weight. A label that had
@@ -288,6 +290,50 @@ class Dataset:
         if self.schema.weight is not None and self.weight is not None:
             table[self.schema.weight] = pa.array(self.weight)
         return pa.table(table)
+
+    def summary(self) -> str:
+        """Say how many people there are, of which groups and labels, and what is known of them."""
+        counts = self.counts
+        features = self.schema.features
+        numeric = sum(own.kind == "numeric" for own in features)
+        text = f"{self.n_rows:,} rows with {len(features)} features, {numeric} of them numeric."
+        if not counts.sum():
+            return f"{text} No row counts."
+        share = float(self.shares @ self.label)
+        weighted = "" if self.weight is None else ", by weight"
+        groups = ", ".join(f"{name} {size:,}" for name, size in zip(self.groups, counts.sum(axis=1), strict=True))
+        return (
+            f"{text} The label {self.schema.label} is {value_text(self.schema.positive)} for {share:.1%} of the "
+            f"people{weighted}. Rows by {' and '.join(self.schema.sensitive)}: {groups}."
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the rows of every group, by label; weights do not count here.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        counts = self.counts
+        with figure_style():
+            ax = axes_or_new(ax, (5.6, max(2.0, 1.2 + 0.4 * len(self.groups))))
+            at = np.arange(len(self.groups))
+            positive = f"{self.schema.label} {value_text(self.schema.positive)}"
+            ax.barh(at, counts[:, 1], color=COLOURS["DP"], label=plain_text(positive))
+            ax.barh(at, counts[:, 0], left=counts[:, 1], color=GRID, label="other label")
+            for place, (no, yes) in enumerate(counts.tolist()):
+                if no + yes:
+                    ax.annotate(
+                        f"{yes / (no + yes):.1%}", (no + yes, place), (4, 0), textcoords="offset points", va="center"
+                    )
+            ax.set_yticks(at, [plain_text(name) for name in self.groups])
+            ax.invert_yaxis()
+            ax.grid(visible=False, axis="y")
+            ax.margins(x=0.12)
+            ax.set_xlabel(plain_text(f"rows; the figure is the share with {positive}"))
+            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+        return ax
 
 
 def _apportion(sizes: npt.NDArray[np.int64], total: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:

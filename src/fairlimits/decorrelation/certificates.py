@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from matplotlib.axes import Axes
 
+from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_style, plain_text
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, check_seed
 from fairlimits.decorrelation.adversaries import Attack, View, attack
@@ -61,9 +63,8 @@ class Certificate:
         tried = [a for a in self.attacks if a.mapped == mapped and a.with_label == with_label]
         return max(tried, key=lambda a: -math.inf if math.isnan(a.auc) else a.auc)
 
-    @property
-    def text(self) -> str:
-        """The certificate in words: what the map promises, and what it cannot."""
+    def summary(self) -> str:
+        """Say what the map promises, and what it cannot."""
         before, after, with_label = self._worst(False, mapped=False), self.worst, self._worst(True)
         low, high = np.quantile(self.null, [0.025, 0.975])
         percent = f"{self.confidence:.0%}"
@@ -79,7 +80,7 @@ class Certificate:
             "the group."
         )
 
-    def summary(self) -> list[dict[str, Any]]:
+    def figures(self) -> list[dict[str, Any]]:
         """Figures before and after the map as plain data, a row for each."""
         rows: list[dict[str, Any]] = [
             {
@@ -105,6 +106,31 @@ class Certificate:
     def to_frame(self) -> pa.Table:
         """Return the attacks as a table, a row for each."""
         return pa.Table.from_pylist([vars(found) for found in self.attacks])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how well adversaries tell each group, before and after the map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        # The first figure is the correlation, which is on another scale.
+        shown = [row for row in self.figures()[1:] if not np.isnan([row["before"], row["after"]]).any()]
+        with figure_style():
+            ax = axes_or_new(ax, (7.4, 1.4 + 0.35 * len(shown)))
+            ax.axvline(0.5, color=MUTED, linewidth=1)
+            for at, row in enumerate(shown):
+                reach = [[row["after"] - row["low"]], [row["high"] - row["after"]]]
+                own = colour_of("aware")
+                ax.plot(row["before"], at, "o", color=own, markerfacecolor="white", label=None if at else "before")
+                label = None if at else "after the map"
+                ax.errorbar([row["after"]], [at], xerr=reach, fmt="o", capsize=3, color=own, label=label)
+            ax.set_yticks(range(len(shown)), [plain_text(row["measure"].removeprefix("AUC of ")) for row in shown])
+            ax.set_ylim(len(shown) - 0.5, -0.5)
+            ax.set_xlabel(f"held-out AUC, {self.confidence:.0%} interval; 0.5 is guessing")
+            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+        return ax
 
     def __repr__(self) -> str:
         return (

@@ -82,6 +82,15 @@ class DecorrelationFrontier:
             }
         )
 
+    def summary(self) -> str:
+        """Say how far accuracy and correlation reach over the weights."""
+        sees = "group seen" if self.aware else "group hidden"
+        least, most = int(self.correlation.argmin()), int(self.correlation.argmax())
+        return (
+            f"Over {len(self)} weights, {sees}: correlation {self.correlation[most]:.4f} at accuracy "
+            f"{self.accuracy[most]:.4f}, down to {self.correlation[least]:.4f} at {self.accuracy[least]:.4f} (plug-in)."
+        )
+
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw accuracy against correlation.
 

@@ -10,8 +10,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_style
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
@@ -179,7 +181,7 @@ class Decorrelation:
         """The objective that the map attains."""
         return self.accuracy_weight * self.accuracy - self.correlation_weight * self.correlation
 
-    def summary(self) -> list[dict[str, Any]]:
+    def figures(self) -> list[dict[str, Any]]:
         """Figures before and after the map as plain data, a row for each."""
         rows: list[tuple[str, float, float]] = [
             ("correlation", self.baseline_correlation, self.correlation),
@@ -189,6 +191,57 @@ class Decorrelation:
             ("mean distance moved", 0.0, self.distortion),
         ]
         return [{"measure": name, "before": before, "after": after} for name, before, after in rows]
+
+    def to_frame(self) -> pa.Table:
+        """Figures before and after the map as a table, a row for each."""
+        return pa.Table.from_pylist(self.figures())
+
+    def summary(self) -> str:
+        """Say what the map does to correlation and accuracy, and how many people it moves."""
+        sees = "sees the group" if self.aware else "does not see the group"
+        left = ", ".join(
+            f"{name} {self.gaps[name]:.4f}" for name in self.tolerances if not np.isnan(self.gaps.get(name, np.nan))
+        )
+        text = (
+            f"The map takes the correlation of features and group from {self.baseline_correlation:.4f} to "
+            f"{self.correlation:.4f}, and the accuracy of a rule that {sees} from {self.rule_accuracy:.4f} to "
+            f"{self.accuracy:.4f} (plug-in). It leaves {self.kept_in_place:.1%} of the people in their cell."
+        )
+        if left:
+            text += f" Gaps after it: {left}."
+        if not self.converged:
+            text += f" It was stopped at the limit of {self.iterations} iterations."
+        return f"{text} What it keeps on rows that took no part, certificate() says."
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw correlation, accuracy and the gap of every notion, before and after the map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        shown = [
+            row
+            for row in self.figures()
+            if (row["measure"] in ("correlation", "accuracy") or row["measure"].startswith("gap "))
+            and not np.isnan([row["before"], row["after"]]).any()
+        ]
+        with figure_style():
+            ax = axes_or_new(ax)
+            for at, row in enumerate(shown):
+                colour = colour_of(row["measure"].removeprefix("gap "))
+                ax.plot([row["before"], row["after"]], [at, at], color=colour, linewidth=1, alpha=0.5)
+                ax.plot(row["before"], at, "o", color=colour, markerfacecolor="white")
+                ax.plot(row["after"], at, "o", color=colour)
+            for words, filling in (("before the map", "white"), ("after", MUTED)):
+                ax.plot([], [], "o", color=MUTED, markerfacecolor=filling, label=words)
+            ax.set_yticks(range(len(shown)), [row["measure"] for row in shown])
+            ax.set_ylim(len(shown) - 0.5, -0.5)
+            ax.set_xlim(left=-0.02)
+            ax.set_xlabel("plug-in; correlation lies between 0 and 2")
+            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+        return ax
 
     def apply(self, rows: Any, random_state: int = 0, *, unseen: Unseen = "refuse") -> pa.Table:
         """Map rows: their cells to cells drawn from the map, and those to values of their own.

@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from matplotlib.axes import Axes
 
+from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
-from fairlimits.decorrelation import ACCURACY_WEIGHT, CORRELATION_WEIGHT, Decorrelation, decorrelate
+from fairlimits.decorrelation import Decorrelation, decorrelate
 from fairlimits.errors import InputError
 from fairlimits.evaluation.audits import Audit, audit_on, from_rows, split_rows
 from fairlimits.evaluation.audits.predictions import THRESHOLD, Decided, Predictions
@@ -91,7 +93,7 @@ class Cost:
     held_out: Estimate
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scenarios:
     """The situations side by side.
 
@@ -158,9 +160,9 @@ class Scenarios:
         asked = " and ".join(f"{name} within {eps:g}" for name, eps in self.tolerances.items()) or "no constraint"
         best = seen.evaluation.accuracy
         lines = [
-            f"With {asked}, the best rule we found that sees the group reaches {best.value:.1%} on rows it has never "
-            f"seen (interval {best.low:.1%} to {best.high:.1%}); one that does not see it reaches "
-            f"{hidden.evaluation.accuracy.value:.1%}."
+            f"With {asked}, the best rule we found that sees the group reaches {best.value:.1%} on "
+            f"{self.tested:,} held-out rows (interval {best.low:.1%} to {best.high:.1%}); one that does not see it "
+            f"reaches {hidden.evaluation.accuracy.value:.1%}."
         ]
         for own, which in ((seen, "sees the group"), (hidden, "does not")):
             gaps = [f"{name} {own.evaluation.gaps[name]}" for name in self.tolerances if name != INDIVIDUAL]
@@ -169,6 +171,35 @@ class Scenarios:
         lines += [f"{cost.name}: {_in_points(cost.held_out)}." for cost in self.costs]
         lines.append("These are estimated limits: a rule that we could not find may do better.")
         return " ".join(lines)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the held-out accuracy of each situation with its interval, and the plug-in accuracy beside it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        with figure_style():
+            ax = axes_or_new(ax, (7.4, 3.4))
+            for at, own in enumerate(self.situations):
+                held, colour = own.evaluation.accuracy, colour_of("aware" if own.aware else "unaware")
+                reach = [[held.value - held.low], [held.high - held.value]]
+                label = None if at else "held out"
+                ax.errorbar([held.value], [at], xerr=reach, fmt="o", capsize=3, color=colour, label=label)
+                ax.plot(own.evaluation.plug_in, at, "|", color=colour, markersize=12, label=None if at else "plug-in")
+            ax.set_yticks(range(len(self.situations)), [own.name for own in self.situations])
+            ax.set_ylim(len(self.situations) - 0.5, -0.5)
+            ax.set_xlabel(
+                f"accuracy, with its {self.situations[0].evaluation.confidence:.0%} interval on held-out rows"
+            )
+            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+        return ax
+
+    def __repr__(self) -> str:
+        asked = ", ".join(f"{name} <= {value:g}" for name, value in self.tolerances.items()) or "no constraint"
+        seen, hidden = (self.find(aware=aware).evaluation.accuracy.value for aware in (True, False))
+        return f"Scenarios({asked}; held-out accuracy {seen:.4f} group seen, {hidden:.4f} group hidden)"
 
     def find(self, *, aware: bool, decorrelated: bool = False, fixed: bool = False) -> Situation:
         """Return one of the situations."""
@@ -192,7 +223,7 @@ def compare_scenarios(
 ) -> Scenarios:
     """Compare the four situations, on rows that took no part in making the rules.
 
-    Rules on group notions are pointwise functions of an estimate of P(A, Y | x). With individual fairness among the
+    Rules on group notions decide single people by an estimate of P(A, Y | x). With individual fairness among the
     tolerances, and for the paper's fixed rule, they are rules on cells that cut that estimate and the features.
 
     Parameters
@@ -291,7 +322,7 @@ def compare(
     for aware in (False, True):
         tell(0.4 * aware, f"solving, group {'seen' if aware else 'hidden'}")
         fixed = solve(dist, tolerances, aware=aware)
-        plan = decorrelate(dist, fixed, ACCURACY_WEIGHT, CORRELATION_WEIGHT, distortion=None)
+        plan = decorrelate(dist, fixed, distortion=None)
         found += [
             (aware, False, False, _best(outcome, dist, tolerances, aware), np.nan),
             (aware, True, False, _best(outcome, dist, apart, aware), correlation),

@@ -15,7 +15,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
+from matplotlib.axes import Axes
 
+from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
 from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError, SolverError
 from fairlimits.law import CellDistribution, Neighbourhood
@@ -40,7 +43,7 @@ _MOST = 2_000
 _NOBODY = 1e-7
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PredictiveParity:
     """The best rule found whose precisions lie within a tolerance, and how much better any could be.
 
@@ -66,6 +69,50 @@ class PredictiveParity:
         """Highest minus lowest precision; NaN if fewer than two groups have one."""
         known = [value for value in self.precision.values() if not np.isnan(value)]
         return max(known) - min(known) if len(known) > 1 else float("nan")
+
+    def to_frame(self) -> pa.Table:
+        """Precision in each group as a table; NaN where nobody is selected."""
+        return pa.table({"group": list(self.precision), "precision": list(self.precision.values())})
+
+    def summary(self) -> str:
+        """Say what the rule attains, and how much better any could be."""
+        shown = ", ".join(
+            f"{name} {'nobody selected' if np.isnan(value) else f'{value:.4f}'}"
+            for name, value in self.precision.items()
+        )
+        return (
+            f"With precisions within {self.tolerance:g}, the best rule found has accuracy {self.rule.accuracy:.4f} "
+            f"(plug-in). No rule on these cells has {self.rule.objective.title} above {self.bound:.4f}; its own is "
+            f"{self.rule.value:.4f}. "
+            f"Precision: {shown}."
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the precision of each group, and the band that all must lie in.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        known = {name: value for name, value in self.precision.items() if not np.isnan(value)}
+        with figure_style():
+            ax = axes_or_new(ax, (5.6, max(2.0, 1.2 + 0.4 * len(known))))
+            if known:
+                low = min(known.values())
+                ax.axvspan(low, low + self.tolerance, color=GRID, linewidth=0, label="tolerance")
+                ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0))
+            ax.plot(list(known.values()), range(len(known)), "o", color=COLOURS["DP"])
+            ax.set_yticks(range(len(known)), [plain_text(name) for name in known])
+            ax.set_ylim(len(known) - 0.5, -0.5)
+            ax.set_xlabel("of those selected, the share with label 1 (plug-in)")
+        return ax
+
+    def __repr__(self) -> str:
+        return (
+            f"PredictiveParity(tolerance {self.tolerance:g}; accuracy {self.rule.accuracy:.4f}, value "
+            f"{self.rule.value:.4f} of at most {self.bound:.4f})"
+        )
 
 
 def predictive_parity(

@@ -8,7 +8,9 @@ from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
+from matplotlib.axes import Axes
 
+from fairlimits._util.plotting import INK, MUTED, axes_or_new, figure_style
 from fairlimits._util.progress import Progress
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
@@ -18,8 +20,11 @@ from fairlimits.limits.programs import FairProgram
 from fairlimits.limits.solving import bayes_accuracy
 from fairlimits.notions import INDIVIDUAL, NOTIONS, check_names, check_tolerances
 
+# A smaller loss of accuracy is what is left of rounding.
+_ROUNDING = 1e-9
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Tension:
     """What notions cost alone, in pairs, and in pairs beyond the dearer of the two.
 
@@ -61,6 +66,57 @@ class Tension:
                 "tension": self.matrix[first, second],
             }
         )
+
+    def summary(self) -> str:
+        """Name the tensest pair, and say what it costs."""
+        sees = "seen" if self.aware else "hidden"
+        start = f"With every tolerance at {self.tolerance:g} and the group {sees},"
+        pairs = self.to_frame().to_pylist()
+        if not pairs:
+            return f"{start} {self.notions[0]} alone costs {self.loss[0]:.4f} of accuracy (plug-in)."
+        worst = pairs[0]
+        if worst["tension"] <= _ROUNDING:
+            return f"{start} no two of {', '.join(self.notions)} cost more than the dearer one alone (plug-in)."
+        return (
+            f"{start} {worst['first']} and {worst['second']} clash most: together they cost "
+            f"{worst['loss together']:.4f} of accuracy, {worst['tension']:.4f} more than the dearer one (plug-in). "
+            f"{worst['first']} alone costs {worst['loss first']:.4f}, {worst['second']} {worst['loss second']:.4f}."
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the tension of every pair in points of accuracy; on the diagonal, what each notion costs alone.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        size = len(self.notions)
+        # Points of accuracy; nothing but rounding is below 0.
+        points = 100 * np.where(np.eye(size, dtype=bool), self.loss, np.maximum(self.matrix, 0))
+        shown = np.where(np.eye(size, dtype=bool), np.nan, points)
+        highest = max(np.nanmax(shown, initial=0.0), 100 * _ROUNDING)
+        with figure_style():
+            ax = axes_or_new(ax, (4.6, 4.0))
+            ax.imshow(shown, cmap="Blues", vmin=0, vmax=highest)
+            for i, j in np.ndindex(size, size):
+                colour = MUTED if i == j else "white" if shown[i, j] > 0.6 * highest else INK
+                style = "italic" if i == j else "normal"
+                ax.text(j, i, f"{points[i, j]:.2f}", ha="center", va="center", color=colour, style=style)
+            ax.set_xticks(range(size), self.notions)
+            ax.set_yticks(range(size), self.notions)
+            ax.grid(visible=False)
+            ax.tick_params(length=0)
+            for spine in ax.spines.values():
+                spine.set_visible(False)
+            ax.set_title("Points of accuracy lost together\nbeyond the dearer notion alone (plug-in)", fontsize=10)
+            ax.set_xlabel(f"tolerance {self.tolerance:g}; in italics: the notion alone")
+        return ax
+
+    def __repr__(self) -> str:
+        sees = "aware" if self.aware else "unaware"
+        most = float(self.matrix[np.triu_indices(len(self.notions), 1)].max(initial=0.0))
+        return f"Tension({', '.join(self.notions)} <= {self.tolerance:g}; {sees}; at most {most:.4f})"
 
 
 def tension(

@@ -95,7 +95,7 @@ def test_rows_of_another_kind_have_no_cell() -> None:
     with pytest.raises(InputError, match="code their values in another way"):
         dist.cells_of(other)
     with pytest.raises(InputError, match="are a Table, which is not coded yet"):
-        dist.cells_of(data.to_table())
+        dist.cells_of(data.to_frame())
     with pytest.raises(InputError, match=r"q has shape \(3, 2, 2\); it must be \(3000, 2, 2\)"):
         dist.cells_of(data, q=outcome.q[:3])
 

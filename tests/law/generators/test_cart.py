@@ -52,7 +52,7 @@ def test_rows_are_in_the_schema_of_the_data(data: fl.Dataset, rows: fl.Dataset) 
     assert rows.weight is None
     for feature in data.schema.features:
         assert np.isin(rows.columns[feature.name], data.columns[feature.name]).all() or feature.name == "age"
-    assert same(fl.Dataset.read_like(data.schema, rows.to_table()), rows)
+    assert same(fl.Dataset.read_like(data.schema, rows.to_frame()), rows)
 
 
 def test_marginals_and_their_dependence_on_group_and_label_are_kept(data: fl.Dataset, rows: fl.Dataset) -> None:

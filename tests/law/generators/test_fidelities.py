@@ -178,8 +178,8 @@ def test_model_trained_on_wrong_labels_is_wrong(data: fl.Dataset) -> None:
 def test_copies_are_counted_by_every_column(data: fl.Dataset) -> None:
     assert copied_share(data, data) == 1
     flipped = fl.Dataset(data.schema, data.columns, data.group, 1 - data.label)
-    expected = {tuple(row.values()) for row in data.to_table().to_pylist()}
-    share = np.mean([tuple(row.values()) in expected for row in flipped.to_table().to_pylist()])
+    expected = {tuple(row.values()) for row in data.to_frame().to_pylist()}
+    share = np.mean([tuple(row.values()) in expected for row in flipped.to_frame().to_pylist()])
     assert copied_share(flipped, data) == pytest.approx(share)
     gaps = dict(data.columns) | {"age": np.full(900, np.nan)}
     nobody = fl.Dataset(data.schema, gaps, data.group, data.label)
@@ -187,8 +187,8 @@ def test_copies_are_counted_by_every_column(data: fl.Dataset) -> None:
     assert copied_share(nobody, nobody) == 1
 
 
-def test_plots_have_a_panel_for_each_group_and_label(report: FidelityReport) -> None:
-    for figure in (report.plot(), report.fitted.plot()):
+def test_figures_have_a_panel_for_each_group_and_label(report: FidelityReport) -> None:
+    for figure in (report.figure(), report.fitted.figure()):
         assert len(figure.axes) == 4
         assert figure.axes[0].get_title(loc="left") == "f, label 0"
         plt.close(figure)
@@ -196,7 +196,7 @@ def test_plots_have_a_panel_for_each_group_and_label(report: FidelityReport) -> 
 
 def test_groups_with_dollar_signs_are_drawn_as_they_are() -> None:
     masses = np.random.default_rng(0).dirichlet(np.ones(24), 2).reshape(2, 6, 2, 2)
-    figure = Fidelity(("$x_$", "m"), *masses).plot()
+    figure = Fidelity(("$x_$", "m"), *masses).figure()
     figure.canvas.draw()
     assert figure.axes[0].get_title(loc="left") == "$x_$, label 0"
     plt.close(figure)

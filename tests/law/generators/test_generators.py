@@ -124,4 +124,4 @@ def test_neural_generators_for_real(name: str) -> None:
     assert rows.n_rows == 250
     assert same(rows, fitted.sample(250, 1))
     assert same(rows, make_generator(name, epochs=2, batch_size=100).fit(data, 0).sample(250, 1))
-    assert same(fl.Dataset.read_like(data.schema, rows.to_table().append_column("w", [[1.0] * 250])), rows)
+    assert same(fl.Dataset.read_like(data.schema, rows.to_frame().append_column("w", [[1.0] * 250])), rows)

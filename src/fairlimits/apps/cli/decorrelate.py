@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -81,7 +81,10 @@ def decorrelate(
     if unseen != "refuse":
         raise InputError("--unseen is for new rows; use it with --plan.")
     asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0"]))
-    weights = check_weight(accuracy_weight), check_weight(correlation_weight)
+    weights: dict[str, Any] = {
+        "accuracy_weight": check_weight(accuracy_weight),
+        "correlation_weight": check_weight(correlation_weight),
+    }
     dataset = options.open_table(
         data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
     )
@@ -89,7 +92,7 @@ def decorrelate(
     dist = options.make_cells(train, cells, seed, generator, samples)
     rule = solve(dist, asked, aware=aware)
     with progress_bar("Finding the map that moves people least") as tell:
-        found = find_map(dist, rule, *weights, progress=tell)
+        found = find_map(dist, rule, **weights, progress=tell)
     with progress_bar("Trying it on held-out rows"):
         certificate = found.certificate(held_out, random_state=seed)
     mapped = None if output is None else found.apply(dataset, random_state=seed)
@@ -133,16 +136,16 @@ def _write(output: Path, table: pa.Table) -> None:
 
 def _print(plan: Decorrelation, certificate: Certificate, train: Dataset) -> None:
     heads = ("", "before", "after")
-    rows = [(row["measure"], *(_figure(row[side]) for side in ("before", "after"))) for row in plan.summary()]
+    rows = [(row["measure"], *(_figure(row[side]) for side in ("before", "after"))) for row in plan.figures()]
     print_table(heads, rows, f"Plug-in, on the {train.n_rows:,} rows and {plan.distribution.n_cells} cells of the map:")
     say()
     rows = []
-    for row in certificate.summary():
+    for row in certificate.figures():
         interval = f" ({row['low']:.3f} to {row['high']:.3f})" if "low" in row else ""
         rows.append((row["measure"], _figure(row["before"]), _figure(row["after"]) + interval))
     print_table(heads, rows, "Held-out:")
     say()
-    say(certificate.text)
+    say(certificate.summary())
 
 
 def _figure(value: float) -> str:

@@ -144,7 +144,7 @@ def _write(output: Path, report: FidelityReport, made: Mapping[str, Any]) -> Non
     suffix = output.suffix.lower()
     if suffix in _PICTURES:
         with figure_style():
-            figure = report.plot()
+            figure = report.figure()
             title = f"{Path(made['data']).stem}: rows of {report.generator} against people held out"
             figure.suptitle(title, parse_math=False)
             with write_whole(output) as temporary:

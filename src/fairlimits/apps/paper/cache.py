@@ -82,7 +82,7 @@ class Kept:
         """Keep rows of a generator, and facts on how they were made."""
         make_folder(self.folder)
         with write_whole(self._path(_ROWS, dataset, "parquet")) as temporary:
-            pq.write_table(rows.to_table(), temporary)
+            pq.write_table(rows.to_frame(), temporary)
         self.write(_ROWS, dataset, facts)
 
     def read_picture(self, target: str, units: Sequence[str], suffix: str) -> bytes | None:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from fairlimits._util.plotting import COLOURS, INK, axes_or_new, figure_style, subplots
+from fairlimits._util.plotting import COLOURS, INK, axes_or_new, figure_style, plain_text, subplots
 from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve
 from fairlimits.notions import Estimate, title
 
@@ -80,7 +80,7 @@ def _draw(ax: Axes, curve: Curve, models: Sequence[AuditedModel], aware: bool) -
             markersize=6,
             linestyle="none",
             elinewidth=1,
-            label=model.name,
+            label=plain_text(model.name),
         )
     ax.set_title(title(curve.notion).capitalize())
     ax.set_xlabel(f"gap between groups, {curve.notion}")

@@ -15,7 +15,7 @@ _ROUNDING = 1e-9
 
 def model_words(model: AuditedModel, rows: int | None) -> str:
     """Two sentences on a model: where it stands, and what could be gained at the same fairness."""
-    where = "of the distribution" if rows is None else f"of {rows:,} held-out rows"
+    where = "of the distribution (plug-in)" if rows is None else f"of {rows:,} held-out rows"
     gaps = [own for own in model.standings if model.gaps[own.notions[0]].known]
     first = f"{model.name} decides {_percent(model.accuracy)} {where} as their label says"
     if gaps:

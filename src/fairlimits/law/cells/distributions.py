@@ -11,8 +11,10 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
+from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
+from fairlimits._util.plotting import COLOURS, MUTED, axes_or_new, figure_style, plain_text
 from fairlimits._util.storage import read_archive, write_archive
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, value_text
@@ -242,6 +244,60 @@ class CellDistribution:
         for name, values in self.centres().items():
             columns[name if name not in columns else f"{name} (feature)"] = values
         return pa.table(columns)
+
+    def summary(self) -> str:
+        """Say what the cells were counted from, and the share and the base rate of each group."""
+        people = self.mass.sum(axis=(0, 2))
+        shares = [
+            f"{name} {size:.1%} of the people" + (f", {one / size:.1%} of them with label 1" if size > 0 else "")
+            for name, size, one in zip(self.groups, people, self.mass[:, :, 1].sum(axis=0), strict=True)
+        ]
+        filled = int((self.mass.sum(axis=(1, 2)) > 0).sum())
+        text = f"{self.n_cells:,} cells, {filled:,} of them with people"
+        if self.counts is not None:
+            behind = self.counts.sum(axis=(1, 2))
+            text += f", from {behind.sum():,} rows (median {np.median(behind):,.0f} per cell)"
+        if self.origin.generator is not None:
+            text += f"; the shares are those of rows that the generator {self.origin.generator} drew"
+        return f"{text}. Plug-in shares: {'; '.join(shares)}."
+
+    def plot(self, ax: Axes | None = None, group: str | None = None) -> Axes:
+        """Draw the cells: the share of label 1 in each against the share of one group in it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        group : str, optional
+            The group; by default the smallest that has people.
+        """
+        people = self.mass.sum(axis=(0, 2))
+        smallest = self.groups[int(np.where(people > 0, people, np.inf).argmin())]
+        chosen = smallest if group is None else group
+        if chosen not in self.groups:
+            raise InputError(f"There is no group {chosen!r}; the groups are {', '.join(self.groups)}.")
+        size = self.mass.sum(axis=(1, 2))
+        filled = size > 0
+        size, inside = size[filled], self.mass[filled]
+        of_group = inside[:, self.groups.index(chosen)].sum(axis=1) / size
+        with figure_style():
+            ax = axes_or_new(ax)
+            # The area of a point is in proportion to the people in the cell; the largest is 12 points wide.
+            ax.scatter(
+                of_group,
+                inside[:, :, 1].sum(axis=1) / size,
+                s=144 * size / size.max(),
+                color=COLOURS["DP"],
+                alpha=0.6,
+                linewidths=0,
+            )
+            ax.axvline(people[self.groups.index(chosen)], color=MUTED, linewidth=1, linestyle="--")
+            ax.axhline(self.mass[:, :, 1].sum(), color=MUTED, linewidth=1, linestyle="--")
+            ax.set_xlim(-0.03, 1.03)
+            ax.set_ylim(-0.03, 1.03)
+            ax.set_xlabel(plain_text(f"share of {chosen} in the cell (area: its people); dashed: overall"))
+            ax.set_ylabel("share of label 1 in the cell (plug-in)")
+        return ax
 
     def centres(self) -> dict[str, Any]:
         """Centres of the cells in readable values: means of numbers, most frequent categories."""

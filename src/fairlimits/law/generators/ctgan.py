@@ -108,7 +108,7 @@ class CtganGenerator:
         """
         raise InputError(
             f"A {self.network} generator cannot be saved without pickle, which runs code when it is read; "
-            "save rows instead: pyarrow.parquet.write_table(generator.sample(1_000_000).to_table(), path)."
+            "save rows instead: pyarrow.parquet.write_table(generator.sample(1_000_000).to_frame(), path)."
         )
 
 

@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy import stats
 
-from fairlimits._util.plotting import COLOURS, MUTED, figure_style, subplots
+from fairlimits._util.plotting import COLOURS, MUTED, axes_or_new, figure_style, nth_colour, plain_text, subplots
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset, Encoding
@@ -36,7 +36,7 @@ from fairlimits.law.generators.two_sample import copied_share, label_accuracy, t
 _FEWEST_CELLS = 8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fidelity:
     """Real against generated rows, for each group and label.
 
@@ -92,7 +92,48 @@ class Fidelity:
             }
         )
 
-    def plot(
+    def summary(self) -> str:
+        """Say how far the two laws are apart."""
+        known = self.correlation[~np.isnan(self.correlation)]
+        text = (
+            f"Over {self.n_cells} cells, {len(self.groups)} groups and both labels, the laws of the two sets of rows "
+            f"are {self.total_distance:.4f} apart (total variation: 0 the same, 1 disjoint)."
+        )
+        if len(known):
+            text += f" Their masses correlate by {known.min():.3f} or more in every group and label that has a figure."
+        return text
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the generated mass of every cell against its real mass, all groups and labels together.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        with figure_style():
+            ax = axes_or_new(ax, (5.6, 4.4))
+            ax.axline((0, 0), slope=1, color=MUTED, linewidth=0.8, zorder=1)
+            for g, name in enumerate(self.groups):
+                for y in (0, 1):
+                    colour = nth_colour(g)
+                    ax.scatter(
+                        100 * self.real_mass[:, g, y],
+                        100 * self.generated_mass[:, g, y],
+                        s=18,
+                        facecolors=colour if y else "none",
+                        edgecolors=colour,
+                        linewidths=0.9,
+                        alpha=0.8,
+                        label=plain_text(f"label {y}, {name}"),
+                        zorder=2,
+                    )
+            ax.set_xlabel("mass of the cell among real rows, %")
+            ax.set_ylabel("mass among generated rows, %")
+            ax.legend(fontsize="small", ncols=1 + len(self.groups) // 5)
+        return ax
+
+    def figure(
         self, axes: Any = None, *, color: str = COLOURS["aware"], label: str | None = None, hollow: bool = False
     ) -> Figure:
         """Draw the generated mass of every cell against its real mass, a panel for each group and label.
@@ -136,8 +177,11 @@ class Fidelity:
                 correlation[g, y], p_value[g, y] = stats.pearsonr(real, generated)
         return correlation, p_value
 
+    def __repr__(self) -> str:
+        return f"Fidelity({self.n_cells} cells, groups {', '.join(self.groups)}, distance {self.total_distance:.4f})"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class FidelityReport:
     """A generator judged on a data set.
 
@@ -200,7 +244,33 @@ class FidelityReport:
         ]
         return pa.concat_tables(tables)
 
-    def plot(self) -> Figure:
+    def summary(self) -> str:
+        """Say how near the generated rows come to rows held out, beside what real rows give."""
+        return (
+            f"Rows of {self.generator}, which learned one half of the table, are {self.held_out.total_distance:.4f} "
+            f"from the held-out half (total variation over {self.held_out.n_cells} cells); the learned half itself is "
+            f"{self.noise_floor.total_distance:.4f} from it. Boosting tells them from held-out rows with an AUC of "
+            f"{self.auc:.3f}, the learned half with {self.auc_floor:.3f}; 0.5 is not at all. Trained on them it "
+            f"decides {self.accuracy:.1%} of the held-out labels right, trained on the learned half "
+            f"{self.accuracy_real:.1%}. Of them {self.copies:.1%} copy a learned row, of held-out rows "
+            f"{self.copies_natural:.1%}."
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the held-out comparison, all groups and labels together (see `Fidelity.plot`).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        ax = self.held_out.plot(ax)
+        with figure_style():
+            ax.set_xlabel("mass of the cell in the half held out, %")
+            ax.set_ylabel(f"mass among rows of {self.generator}, %")
+        return ax
+
+    def figure(self) -> Figure:
         """Draw the held-out comparison over its noise floor, a panel for each group and label."""
         with figure_style():
             axes = _panels(
@@ -209,12 +279,18 @@ class FidelityReport:
                 "mass in the rows compared, %",
                 floor=self.noise_floor,
             )
-            self.noise_floor.plot(axes, color=MUTED, hollow=True, label="the half that was learned (noise floor)")
-            self.held_out.plot(axes, label=f"rows of {self.generator}, which learned that half")
+            self.noise_floor.figure(axes, color=MUTED, hollow=True, label="the half that was learned (noise floor)")
+            self.held_out.figure(axes, label=f"rows of {self.generator}, which learned that half")
             figure: Figure = axes[0, 0].figure
             handles, labels = axes[0, 0].get_legend_handles_labels()
             figure.legend(handles, labels, loc="outside lower center", ncols=2, handletextpad=0.2)
         return figure
+
+    def __repr__(self) -> str:
+        return (
+            f"FidelityReport({self.generator}; distance held out {self.held_out.total_distance:.4f}, noise floor "
+            f"{self.noise_floor.total_distance:.4f}; AUC {self.auc:.3f})"
+        )
 
 
 def fidelity(real: Dataset, generated: Dataset, cells: int, *, random_state: int = 0) -> Fidelity:

@@ -14,8 +14,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from matplotlib.axes import Axes
 from threadpoolctl import threadpool_limits
 
+from fairlimits._util.plotting import MUTED, axes_or_new, figure_style, nth_colour, plain_text
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, read_features
@@ -155,6 +157,55 @@ class Outcome:
         rows = found["rows"].to_numpy()
         off = np.abs(found["estimate"].to_numpy() - found["came true"].to_numpy())
         return float(rows @ off / rows.sum())
+
+    def to_frame(self) -> pa.Table:
+        """Return the table of `calibration`: a row for each group, label and bin."""
+        return self.calibration()
+
+    def summary(self) -> str:
+        """Say what was learned with, how well, and how far the estimate is off; all out of fold."""
+        learned = "; ".join(
+            f"{factor} {self.losses[factor]['chosen']:.4f} by {' and '.join(names)}"
+            for factor, names in self.chosen.items()
+        )
+        return (
+            f"P(A, Y | x) was estimated for {self.data.n_rows:,} rows, each by learners that did not see it (held out, "
+            f"{len(self.model.folds)} folds). Log-loss: {learned}. Estimates and what came true differ by "
+            f"{self.calibration_error():.4f} on average over groups, labels and bins, chance included."
+        )
+
+    def plot(self, ax: Axes | None = None, bins: int = 10) -> Axes:
+        """Draw the share that came true against the mean estimate, out of fold, for every group and label.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        bins : int, default=10
+            Bins for each group and label.
+        """
+        found = self.calibration(bins).to_pylist()
+        with figure_style():
+            ax = axes_or_new(ax, (5.6, 4.4))
+            ax.axline((0, 0), slope=1, color=MUTED, linewidth=1)
+            for g, name in enumerate(self.data.groups):
+                for y in (0, 1):
+                    own = [row for row in found if row["group"] == name and row["label"] == y]
+                    ax.errorbar(
+                        [row["estimate"] for row in own],
+                        [row["came true"] for row in own],
+                        yerr=[2 * row["standard error"] for row in own],
+                        fmt="o",
+                        markersize=5,
+                        elinewidth=1,
+                        color=nth_colour(g),
+                        markerfacecolor=nth_colour(g) if y else "white",
+                        label=plain_text(f"label {y}, {name}"),
+                    )
+            ax.set_xlabel("mean estimate of group and label; bars: two standard errors")
+            ax.set_ylabel("share that came true (held out)")
+            ax.legend(fontsize="small", ncols=1 + len(self.data.groups) // 5)
+        return ax
 
     def __repr__(self) -> str:
         return f"Outcome({self.data.n_rows} rows, groups {', '.join(self.data.groups)})"
