@@ -81,8 +81,14 @@ def hiding(splits: int = 10, cells: int = HIDING_CELLS) -> list[dict[str, Any]]:
 def at_equal_violation(dist: fl.CellDistribution, rule: fl.Rule, plan: Decorrelation) -> float:
     """Best objective of any map that violates the tolerances no more than a plan does."""
     wider = {name: max(eps, plan.gaps[name]) for name, eps in plan.tolerances.items()}
-    weights = plan.accuracy_weight, plan.correlation_weight
-    return decorrelate(dist, rule, *weights, tolerances=wider, distortion=None).optimum
+    return decorrelate(
+        dist,
+        rule,
+        accuracy_weight=plan.accuracy_weight,
+        correlation_weight=plan.correlation_weight,
+        tolerances=wider,
+        distortion=None,
+    ).optimum
 
 
 def speed(cells: int = 256, settings: Sequence[Multipliers] = SETTINGS) -> list[dict[str, Any]]:

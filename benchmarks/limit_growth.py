@@ -45,7 +45,7 @@ def growth(
     partitions : sequence of {"features", "outcome", "blend"}
         What the cells cut; see `discretize`.
     test_size, estimator, confidence, random_state
-        See `scenarios`.
+        See `compare_scenarios`.
     progress : callable, optional
         Called with the fraction done and a few words.
 

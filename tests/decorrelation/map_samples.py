@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,11 @@ def some_distribution(seed: int, cells: int = 30, groups: int = 2, holes: float 
     mass[rng.random((cells, groups)) < holes] = 0
     points = rng.normal(size=(cells, 3))
     return CellDistribution.from_mass(mass, np.abs(points[:, None] - points[None]).mean(axis=2))
+
+
+def weighed(accuracy: float, correlation: float) -> dict[str, Any]:
+    """Weights as `decorrelate` takes them."""
+    return {"accuracy_weight": accuracy, "correlation_weight": correlation}
 
 
 def some_table(seed: int, rows: int, groups: int = 2, weight: bool = False) -> pa.Table:

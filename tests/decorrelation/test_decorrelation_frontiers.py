@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from map_samples import some_distribution
+from map_samples import some_distribution, weighed
 
 from fairlimits._util.storage import read_archive, write_archive
 from fairlimits.decorrelation import DecorrelationFrontier, decorrelate, decorrelation_frontier
 from fairlimits.errors import FileError, InfeasibleError, InputError
-from fairlimits.limits import solve
+from fairlimits.limits import CellPolicy, solve
 
 
 @pytest.fixture(params=[(False, 2), (True, 2), (False, 3)], ids=["unaware", "aware", "three groups"])
@@ -35,7 +36,7 @@ def test_points_are_those_of_single_plans(swept: DecorrelationFrontier) -> None:
     rule = solve(swept.distribution, swept.tolerances, aware=swept.aware)
     for point in (0, 60, 100, 161):
         weight = float(swept.weights[point])
-        plan = decorrelate(swept.distribution, rule, 15.0, weight, distortion=None)
+        plan = decorrelate(swept.distribution, rule, **weighed(15.0, weight), distortion=None)
         assert swept.objective[point] == pytest.approx(plan.optimum, abs=1e-8)
         assert swept.scores[point].shape == plan.mapped_scores.shape
 
@@ -92,6 +93,6 @@ def test_weights_that_cannot_be_used(weights: Any) -> None:
 def test_infeasible_tolerances() -> None:
     dist = some_distribution(4, cells=6)
     rule = solve(dist, {})
-    constant = type(rule)(**{**{f: getattr(rule, f) for f in rule.__dataclass_fields__}, "scores": np.ones(6)})
+    constant = replace(rule, policy=CellPolicy(dist, np.ones(6), aware=False))
     with pytest.raises(InfeasibleError, match="relax a tolerance"):
         decorrelation_frontier(dist, constant, [1.0], tolerances={"EA": 0.0})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from literal_maps import LiteralMaps
-from map_samples import some_distribution
+from map_samples import some_distribution, weighed
 
 from fairlimits.decorrelation import decorrelate, restricted_master
 from fairlimits.errors import SolverError
@@ -60,14 +60,14 @@ def test_least_and_traded_distortion_are_those_of_the_literal_program(start: int
         dist = CellDistribution.from_mass(mass, distances)
         rule = solve(dist, asked, aware=aware, neighbours=neighbourhood(hood))
         literal = LiteralMaps(Literal(mass, aware, distances, hood), rule.scores, asked, distances)
-        least = decorrelate(dist, rule, *weights)
+        least = decorrelate(dist, rule, **weighed(*weights))
         assert least.objective == pytest.approx(least.optimum, abs=1e-8), seed
         assert least.optimum == pytest.approx(literal.optimum(*weights), abs=1e-7), seed
         # The literal program's slack buys it distortion at a steep price: it is left almost none.
         expected = literal.least_distortion(*weights, slack=1e-11)
         assert least.distortion == pytest.approx(expected, abs=1e-6), seed
         assert least.distortion >= literal.least_distortion(*weights, slack=1e-9) - 1e-7, seed  # type: ignore[operator]
-        traded = decorrelate(dist, rule, *weights, distortion_weight=2.0)
+        traded = decorrelate(dist, rule, **weighed(*weights), distortion_weight=2.0)
         reached = traded.objective - 2.0 * traded.distortion
         assert reached == pytest.approx(literal.traded(*weights, 2.0), abs=1e-7), seed
         for plan in (least, traded):
@@ -82,7 +82,7 @@ def test_without_a_weight_on_correlation_nobody_moves(seed: int, aware: bool) ->
     mass, distances, hood, _, asked, _ = random_case(seed)
     dist = CellDistribution.from_mass(mass, distances)
     rule = solve(dist, asked, aware=aware, neighbours=neighbourhood(hood))
-    plan = decorrelate(dist, rule, 15.0, 0.0)
+    plan = decorrelate(dist, rule, **weighed(15.0, 0.0))
     assert plan.distortion == pytest.approx(0, abs=1e-12)
     assert plan.kept_in_place == pytest.approx(1, abs=1e-12)
     held = dist.mass.sum(axis=2)
@@ -95,9 +95,9 @@ def test_without_a_weight_on_correlation_nobody_moves(seed: int, aware: bool) ->
 def test_only_the_ratio_of_the_weights_matters(options: dict[str, Any]) -> None:
     dist = some_distribution(4, cells=10)
     rule = solve(dist, {"EA": 0.05})
-    usual = decorrelate(dist, rule, 15.0, 2.0, **options)
+    usual = decorrelate(dist, rule, **weighed(15.0, 2.0), **options)
     for unit in (1e-200, 1e-9, 1e9, 1e200):
-        plan = decorrelate(dist, rule, 15.0 * unit, 2.0 * unit, **options)
+        plan = decorrelate(dist, rule, **weighed(15.0 * unit, 2.0 * unit), **options)
         assert np.allclose(plan.maps[0], usual.maps[0], atol=1e-9)
         assert plan.optimum == pytest.approx(usual.optimum * unit)
         assert plan.objective == pytest.approx(plan.optimum)
@@ -107,7 +107,7 @@ def test_only_the_ratio_of_the_weights_matters(options: dict[str, Any]) -> None:
 def test_what_is_left_to_gain_is_told_in_the_unit_of_the_weights() -> None:
     dist = some_distribution(4, cells=10)
     rule = solve(dist, {"DP": 0.1})
-    one, million = (decorrelate(dist, rule, w, w, distortion_weight=3 * w) for w in (1.0, 1e6))
+    one, million = (decorrelate(dist, rule, **weighed(w, w), distortion_weight=3 * w) for w in (1.0, 1e6))
     assert np.allclose(million.maps[0], one.maps[0], atol=1e-9)
     assert million.optimality_gap == pytest.approx(1e6 * one.optimality_gap, rel=0.1, abs=1e-7)
 
@@ -132,10 +132,10 @@ def test_column_generation_finds_what_all_entries_at_once_find(
 ) -> None:
     dist = some_distribution(5, cells=60, holes=0.1)
     rule = solve(dist, asked, aware=aware)
-    some = {weights: decorrelate(dist, rule, *weights) for weights in ((15.0, 25.0), (15.0, 1.0))}
+    some = {weights: decorrelate(dist, rule, **weighed(*weights)) for weights in ((15.0, 25.0), (15.0, 1.0))}
     monkeypatch.setattr(restricted_master, "_FIRST_TARGETS", 10_000)
     for weights, plan in some.items():
-        whole = decorrelate(dist, rule, *weights)
+        whole = decorrelate(dist, rule, **weighed(*weights))
         assert plan.distortion == pytest.approx(whole.distortion, abs=1e-8)
         assert plan.objective == pytest.approx(plan.optimum, abs=1e-8)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from literal_maps import LiteralMaps
-from map_samples import some_distribution
+from map_samples import some_distribution, weighed
 
 from fairlimits.decorrelation import decorrelate
 from fairlimits.errors import InfeasibleError
@@ -39,7 +40,7 @@ def test_the_optimum_is_that_of_the_program_over_every_entry(
 ) -> None:
     dist = case.dist()
     rule = solve(dist, asked, aware=aware, neighbours=neighbourhood(hood))
-    plan = decorrelate(dist, rule, *weights, distortion=None)
+    plan = decorrelate(dist, rule, **weighed(*weights), distortion=None)
     literal = literal_maps(case, rule, aware, hood, asked).optimum(*weights)
     assert literal is not None
     assert plan.optimum == pytest.approx(literal, abs=1e-7)
@@ -72,7 +73,7 @@ def test_overridden_tolerances_are_kept_or_refused(
     rule = solve(dist, asked, aware=aware, neighbours=neighbourhood(hood))
     literal = literal_maps(case, rule, aware, hood, override).optimum(*weights)
     try:
-        plan = decorrelate(dist, rule, *weights, tolerances=override)
+        plan = decorrelate(dist, rule, **weighed(*weights), tolerances=override)
     except InfeasibleError:
         assert literal is None
         return
@@ -90,7 +91,7 @@ def test_correlation_kappa_is_attainable_exactly_where_half_of_it_is_as_a_parity
     rule = solve(dist, {"EA": 0.2}, aware=aware)
     assert np.ptp(rule.scores) == 1
     for weight in (0.1, 0.5, 1.0, 3.0):
-        plan = decorrelate(dist, rule, 15.0, weight, distortion=None)
+        plan = decorrelate(dist, rule, **weighed(15.0, weight), distortion=None)
         limit = solve(dist, {"EA": 0.2, "DP": plan.correlation / 2}, aware=aware)
         assert plan.accuracy == pytest.approx(limit.accuracy, abs=1e-8)
         assert plan.gaps["DP"] == pytest.approx(plan.correlation / 2, abs=1e-9)
@@ -115,7 +116,7 @@ def test_scores_that_only_rounding_tells_apart_are_one() -> None:
     rule = solve(dist, {})
     scores = np.full(dist.n_cells, 0.5)
     scores[::2] += 2e-16
-    nearly = Rule(**{**vars(rule), "scores": scores})
+    nearly = replace(rule, policy=CellPolicy(dist, scores, aware=False))
     for distortion in ("least", None):
         assert decorrelate(dist, nearly, distortion=distortion).correlation == pytest.approx(0, abs=1e-9)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from map_samples import some_distribution
+from map_samples import some_distribution, weighed
 from scipy.optimize import minimize_scalar
 
 from fairlimits.decorrelation import Decorrelation, Multipliers, decorrelate
@@ -40,7 +40,8 @@ def test_projection_onto_the_simplex(seed: int, width: int) -> None:
 def at_equal_violation(dist: CellDistribution, rule: Rule, plan: Decorrelation) -> Decorrelation:
     """The exact optimum with tolerances wide enough to allow what the plan violates."""
     wider = {name: max(eps, plan.gaps[name]) for name, eps in plan.tolerances.items()}
-    return decorrelate(dist, rule, plan.accuracy_weight, plan.correlation_weight, tolerances=wider, distortion=None)
+    weights = weighed(plan.accuracy_weight, plan.correlation_weight)
+    return decorrelate(dist, rule, **weights, tolerances=wider, distortion=None)
 
 
 @pytest.mark.parametrize("aware", [False, True])

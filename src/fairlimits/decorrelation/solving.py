@@ -30,9 +30,9 @@ ACCURACY_WEIGHT, CORRELATION_WEIGHT = 15.0, 25.0
 def decorrelate(
     dist: CellDistribution,
     rule: Rule,
+    *,
     accuracy_weight: float = ACCURACY_WEIGHT,
     correlation_weight: float = CORRELATION_WEIGHT,
-    *,
     method: Method = "exact",
     tolerances: Mapping[str, float] | None = None,
     distortion: Literal["least"] | None = "least",
@@ -94,7 +94,7 @@ def decorrelate(
 
     Examples
     --------
-    >>> from fairlimits import solve
+    >>> from fairlimits import CellDistribution, solve
     >>> dist = CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
     >>> plan = decorrelate(dist, solve(dist, {"DP": 0.1}))
     >>> round(plan.baseline_correlation, 3), round(plan.correlation, 3)

@@ -146,7 +146,9 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         number = cells_to_make(self.cells, data, outcome)
         dist = discretize(data, number, partition=self.partition, generator=None, outcome=outcome, random_state=seed)
         rule = solve(dist, asked, aware=self.aware)
-        self.plan_ = decorrelate(dist, rule, self.accuracy_weight, self.correlation_weight)
+        self.plan_ = decorrelate(
+            dist, rule, accuracy_weight=self.accuracy_weight, correlation_weight=self.correlation_weight
+        )
         self.groups_ = data.groups
         self.classes_ = target.classes
         self._schema = data.schema

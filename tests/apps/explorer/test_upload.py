@@ -27,7 +27,7 @@ def test_a_header_is_optional(header: str, end: str) -> None:
         ("1\n" * 5000, "far more lines"),
         ("1\nyes\n0\n", "Line 2"),
         ("1\n\n0\n", "Line 2"),
-        ("1\n2\n0\n", "outside 0 to 1"),
+        ("1\n2\n0\n", "reach from 0 to 2"),
         ("1\nnan\n0\n", "missing"),
         (b"\xff\xfe\x00\x01", "UTF-8"),
         ('"' + "x" * 200_000, "no CSV"),

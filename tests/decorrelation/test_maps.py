@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from map_samples import discretized, some_distribution
+from map_samples import discretized, some_distribution, weighed
 
 from fairlimits.decorrelation import Decorrelation, Multipliers, decorrelate
 from fairlimits.errors import FileError, InputError
@@ -29,7 +29,7 @@ def aware(request: pytest.FixtureRequest) -> bool:
 def test_every_figure_is_that_of_the_map(aware: bool) -> None:
     dist = some_distribution(0, cells=9, groups=3, holes=0.15)
     rule = solve(dist, {"DP": 0.2, "IF": 0.3}, aware=aware, neighbours=HOOD)
-    plan = decorrelate(dist, rule, 15.0, 1.0)
+    plan = decorrelate(dist, rule, **weighed(15.0, 1.0))
     literal = Literal(dist.mass, aware, dist.distances, Hood(percentile=20.0))
     N, G = dist.n_cells, dist.n_groups
     scores, after = rule.scores, np.zeros(rule.scores.shape)
@@ -64,10 +64,10 @@ def test_every_figure_is_that_of_the_map(aware: bool) -> None:
     assert [columns.shape for columns in plan.maps] == ([(N * G, N)] * G if aware else [(N, N)])
 
 
-def test_summary_has_a_row_for_every_figure(aware: bool) -> None:
+def test_figures_have_a_row_for_every_figure(aware: bool) -> None:
     dist = some_distribution(1)
     plan = decorrelate(dist, solve(dist, {"DP": 0.1}, aware=aware))
-    rows = {row["measure"]: (row["before"], row["after"]) for row in plan.summary()}
+    rows = {row["measure"]: (row["before"], row["after"]) for row in plan.figures()}
     assert list(rows) == [
         "correlation",
         "accuracy",
