@@ -91,7 +91,7 @@ def test_the_start_names_the_tight_constraints() -> None:
     rule = solve(dist, asked)
     program = FairProgram(dist, tuple(asked), False, Neighbourhood())
     comparison = program.variables.compare(Neighbourhood())
-    bounds = program._row_bounds(asked)
+    bounds = program.rate_rows.lower(asked), program.rate_rows.upper(asked)
     allowed = comparison.looseness * 0.02
     kept = program._program
     inner = InteriorProgram(kept.cost, kept.box, kept.dense, bounds, comparison, allowed)
@@ -148,8 +148,9 @@ def test_rows_that_say_the_same_do_no_harm() -> None:
     kept, asked = program._program, {"EA": 0.05, "EOd": 0.05, "IF": 0.02}
     comparison = program.variables.compare(Neighbourhood())
     twice = np.vstack([kept.dense, kept.dense])
-    bounds = tuple(np.concatenate([bound, bound]) for bound in program._row_bounds(asked))
-    inner = InteriorProgram(kept.cost, kept.box, twice, bounds, comparison, comparison.looseness * 0.02)  # type: ignore[arg-type]
+    lower, upper = program.rate_rows.lower(asked), program.rate_rows.upper(asked)
+    bounds = np.concatenate([lower, lower]), np.concatenate([upper, upper])
+    inner = InteriorProgram(kept.cost, kept.box, twice, bounds, comparison, comparison.looseness * 0.02)
     start = inner.start()
     assert start is not None
     assert (start.rows[: len(kept.dense)] == start.rows[len(kept.dense) :]).all()

@@ -19,6 +19,7 @@ import numpy as np
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.decorrelation.problems import Problem
 from fairlimits.errors import InfeasibleError
+from fairlimits.limits import compile_rows
 from fairlimits.notions import INDIVIDUAL
 from fairlimits.solvers import LazyPairs, Optimum, Program, times
 
@@ -27,6 +28,9 @@ LARGEST_CORRELATION = 2.0
 # What the maps among which the least distorting one is sought may lose of the optimal objective, the larger weight
 # taken as 1: 1e-9 at the paper's weights.
 SLACK = 4e-11
+
+# A point this near to a bound is at it, to the precision of the solver.
+_AT_BOUND = 1e-9
 
 # A correlation that is none, up to rounding.
 _NO_CORRELATION = 1e-9
@@ -102,7 +106,7 @@ class ExactProgram:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.low, self.high = problem.box
-        fair, fair_lower, fair_upper = problem.rate_rows()
+        fair, (fair_lower, fair_upper) = problem.rate_rows.matrix, problem.bounds
         apart, apart_lower, apart_upper = self._correlation_rows(fair.shape[1])
         columns = apart.shape[1]
         self.matrix = np.zeros((len(fair) + len(apart), columns))
@@ -121,23 +125,21 @@ class ExactProgram:
         self._pairs = None if self.comparison is None else LazyPairs(self.comparison)
 
     def _correlation_rows(self, before: int) -> tuple[Floats, Floats, Floats]:
-        """Rows that keep the correlation at least what the scores entail."""
-        laws, half = self.problem.laws, (self.high - self.low) / 2
-        groups, n = laws.shape
+        """Rows that keep the correlation at least what the scores entail.
+
+        The correlation times half the width of the box bounds the gap of demographic parity: its rows, with a bound
+        that is a variable.
+        """
+        parity, half = compile_rows(self.problem.variables, ["DP"]), (self.high - self.low) / 2
+        count, n = len(parity), parity.n_scores
+        rows = np.zeros((2 * count, before + parity.n_auxiliary + 1))
+        rows[:, :n] = np.tile(parity.matrix[:, :n], (2, 1))
+        rows[:, before:-1] = np.tile(parity.matrix[:, n:], (2, 1))
+        for side, bound in ((slice(count), parity.upper), (slice(count, None), parity.lower)):
+            rows[side, -1] = -half * bound({"DP": 1.0})
         # All activities lie within 2 of 0, so bounds of 2 are none, and finite.
-        if groups < 2:
-            return np.zeros((0, before + 1)), np.zeros(0), np.zeros(0)
-        if groups == 2:
-            rows = np.zeros((2, before + 1))
-            rows[:, :n] = laws[0] - laws[1]
-            rows[:, -1] = -half, half
-            return rows, np.array([-2.0, 0.0]), np.array([0.0, 2.0])
-        rows = np.zeros((2 * groups, before + 2))
-        rows[:, :n] = np.concatenate([laws, laws])
-        rows[:, -2] = -1
-        rows[groups:, -1] = -half
-        side = np.repeat([0.0, 1.0], groups)
-        return rows, -2 * side, 2 * (1 - side)
+        far = np.repeat([0.0, 2.0], count)
+        return rows, far - 2, far
 
     def cost(self, accuracy_weight: float, correlation_weight: float) -> Floats:
         """Objective of the columns."""
@@ -191,7 +193,9 @@ class ExactProgram:
         By weak duality a feasible point loses :math:`|r_j| |x_j - b_j|` for each column that leaves the bound
         b_j that its reduced cost r_j points to, and likewise for rows and their multipliers. So a feasible
         point is optimal exactly if it stays at all bounds whose price is not 0. Prices that are 0 up to
-        rounding are told from others by what they could cost all together: less than `SLACK`.
+        rounding are told from others by what they could cost all together: less than `SLACK`, and what is
+        left between the optimum found and its bound. Where masses differ by ten orders of magnitude, that can be
+        more than `SLACK`; and the optimum found must stay in its own face, for it may be all that is there.
         """
         # If even a lighter weight leaves no correlation, none is left at any optimum of this one.
         lighter = correlation_weight * _LIGHTER
@@ -200,9 +204,13 @@ class ExactProgram:
         rows = len(self.matrix)
         duals, pair_duals = optimum.duals[:rows], optimum.duals[rows:]
         inside = np.zeros(0, dtype=np.int64) if self._pairs is None else self._pairs.inside
-        widths = np.concatenate([self.upper - self.lower, self.row_upper - self.row_lower, 2 * self.allowed(inside)])
+        allowed = self.allowed(inside)
+        low = np.concatenate([self.lower, self.row_lower, -allowed])
+        high = np.concatenate([self.upper, self.row_upper, allowed])
         prices = np.concatenate([optimum.reduced, duals, pair_duals])
-        tight = _dear(np.abs(prices) * widths, SLACK)
+        at = np.concatenate([optimum.x, self.matrix @ optimum.x, self._differences(optimum.x, inside)])
+        left = np.where(prices > 0, high - at, at - low) > _AT_BOUND
+        tight = _dear(np.abs(prices) * (high - low), SLACK + max(optimum.gap, 0.0)) & ~left
         of_column, of_row, of_pair = np.split(tight, [len(self.lower), len(self.lower) + rows])
         lower, upper = _tightened(self.lower, self.upper, optimum.reduced, of_column)
         if decorrelated:
@@ -210,6 +218,12 @@ class ExactProgram:
         row_lower, row_upper = _tightened(self.row_lower, self.row_upper, duals, of_row)
         signs = np.sign(pair_duals[of_pair])
         return Face(lower, upper, row_lower, row_upper, inside[of_pair], signs, decorrelated)
+
+    def _differences(self, x: Floats, pairs: Ints) -> Floats:
+        """By how much the scores of some pairs of neighbours differ, with its sign."""
+        if self.comparison is None:
+            return np.zeros(0)
+        return np.asarray(self.comparison.rows[pairs] @ x[: len(self.problem.variables)])
 
     def allowed(self, pairs: Ints) -> Floats:
         """How far the scores of some pairs of neighbours may differ."""

@@ -165,8 +165,8 @@ class _Lagrangian:
         self._gain = -accuracy_weight * problem.variables.cost
         laws = problem.laws
         self._apart, self._correlation_weight = laws[0] - laws[1], correlation_weight
-        matrix, lower, upper = problem.rate_rows()
-        rows = sp.csr_array(matrix)
+        rows = sp.csr_array(problem.rate_rows.matrix)
+        lower, upper = problem.bounds
         comparison = problem.comparison
         if comparison is not None:
             pairs = np.arange(len(comparison.first))

@@ -11,17 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
 from fairlimits._util.types import Floats, Ints
 from fairlimits.law import CellDistribution, Neighbourhood, cell_distances
-from fairlimits.limits import Variables
-from fairlimits.notions import INDIVIDUAL, NOTIONS, SELECTION_RATE, Rate
+from fairlimits.limits import RateRows, Variables, compile_rows
+from fairlimits.notions import INDIVIDUAL, SELECTION_RATE
 from fairlimits.solvers import PairConstraints
-
-"""Called with the fraction done and a few words."""
 
 SAME_SCORE = 1e-9
 """Scores that differ by less are one: a rule's scores are known to the precision of the solver."""
@@ -126,41 +125,24 @@ class Problem:
         everything = all_distances(self.dist)
         return everything[np.ix_(targets.cell, self.variables.cell)]
 
-    def rate_rows(self) -> tuple[Floats, Floats, Floats]:
-        """Fairness of the group notions as rows ``lower <= matrix . (t, z) <= upper``.
+    @cached_property
+    def rate_rows(self) -> RateRows:
+        """Rows of the group notions in the scores t after the map.
 
-        A gap of two groups is one row, a gap of more a row for each group and one more variable z for all of
-        them: ``0 <= r_g - z <= eps``.
+        They are the rows of the rule's own program, to the last digit, and that is what their repair means here.
+        The coin that they are repaired for need not be feasible: t lies in `box`, which may not hold 1/2, and another
+        constant need not be of equal accuracy. What is known to meet the rule's tolerances are the rule's own scores,
+        which they do for sure only in the very rows that they were found with. Auxiliary variables lie in [0, 1] as
+        they do there, for whatever the box, each is a rate.
         """
-        strictest: dict[Rate, float] = {}
-        for name, eps in self.tolerances.items():
-            for rate in NOTIONS[name].rates if name in NOTIONS else ():
-                strictest[rate] = min(eps, strictest.get(rate, math.inf))
-        n = len(self.variables)
-        blocks: list[tuple[Floats, Floats, float, float]] = []
-        for rate, eps in strictest.items():
-            rates = self.dist.rates.of(rate)
-            matrix = self.variables.coefficients(rates.coefficient)[rates.defined]
-            constant = rates.constant[rates.defined]
-            if len(matrix) < 2 or math.isinf(eps):
-                continue
-            if len(matrix) == 2:
-                blocks.append((matrix[:1] - matrix[1:], constant[:1] - constant[1:], -eps, eps))
-            else:
-                blocks.append((matrix, constant, 0.0, eps))
-        spreads = sum(len(matrix) > 1 for matrix, *_ in blocks)
-        rows = np.zeros((sum(len(matrix) for matrix, *_ in blocks), n + spreads))
-        lower, upper = np.zeros(len(rows)), np.zeros(len(rows))
-        at, z = 0, n
-        for matrix, constant, low, high in blocks:
-            own = slice(at, at + len(matrix))
-            rows[own, :n] = matrix
-            lower[own], upper[own] = low - constant, high - constant
-            if len(matrix) > 1:
-                rows[own, z] = -1
-                z += 1
-            at = own.stop
-        return rows, lower, upper
+        # An infinite tolerance is no row: a face multiplies the width of every row with its price.
+        asked = [name for name, eps in self.tolerances.items() if math.isfinite(eps)]
+        return compile_rows(self.variables, asked)
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Lower and upper bounds of the rows of the group notions."""
+        return self.rate_rows.lower(self.tolerances), self.rate_rows.upper(self.tolerances)
 
 
 def all_distances(dist: CellDistribution) -> Floats:

@@ -8,6 +8,7 @@ from fairlimits.limits.laws import Law, on_cells
 from fairlimits.limits.outcome_rules import MarginWarning, OutcomeProgram
 from fairlimits.limits.policies import CellPolicy, OutcomePolicy
 from fairlimits.limits.predictive import PredictiveParity, predictive_parity
+from fairlimits.limits.rate_rows import RateRows, compile_rows
 from fairlimits.limits.rules import OnLabels, Rule, by_group, decide_all, individual_gap, policies_on
 from fairlimits.limits.solving import solve
 from fairlimits.limits.sweeps import ratio_frontier, trace_frontiers
@@ -24,10 +25,12 @@ __all__ = [
     "OutcomePolicy",
     "OutcomeProgram",
     "PredictiveParity",
+    "RateRows",
     "Rule",
     "Tension",
     "Variables",
     "by_group",
+    "compile_rows",
     "decide_all",
     "frontier",
     "individual_gap",

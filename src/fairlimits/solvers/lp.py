@@ -56,6 +56,8 @@ _SMALLEST_ROW = 1e-7
 _RETRIES: tuple[dict[str, Any], ...] = (
     {},
     {"presolve": "on"},
+    # Rows are scaled already, and scaling them again can hide a point where little room is left.
+    {"simplex_scale_strategy": 0},
     {"primal_feasibility_tolerance": 1e-7},
     {"presolve": "on", "simplex_strategy": 4, "simplex_scale_strategy": 0, "dual_feasibility_tolerance": 1e-7},
 )
