@@ -21,7 +21,7 @@ from fairlimits.limits import solve
 from fairlimits.limits.frontiers import frontier
 from fairlimits.limits.rules import Rule
 from fairlimits.notions.registry import ALL_NOTIONS
-from fairlimits.solvers import lp, pairs
+from fairlimits.solvers import pairs, proofs
 from literal import GROUP_NOTIONS, Hood, Literal
 from strategies import MODES, Case, cases, hoods, masses, neighbourhood, tolerances
 
@@ -50,7 +50,7 @@ def check_rule(rule: Rule, literal: Literal, asked: dict[str, float]) -> None:
     assert rule.accuracy == pytest.approx(literal.accuracy(rule.scores), abs=1e-12)
     assert rule.bayes_accuracy == pytest.approx(literal.majority(), abs=1e-12)
     assert rule.price == rule.bayes_accuracy - rule.accuracy
-    assert abs(rule.optimality_gap) <= lp.OPTIMALITY
+    assert abs(rule.optimality_gap) <= proofs.OPTIMALITY
     gaps = literal.gaps(rule.scores)
     assert tuple(rule.gaps) == ALL_NOTIONS
     for name, gap in gaps.items():
@@ -564,7 +564,7 @@ def test_infeasible_asks_are_named() -> None:
 
 
 def test_an_unproven_optimum_is_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lp, "OPTIMALITY", -1.0)
+    monkeypatch.setattr(proofs, "OPTIMALITY", -1.0)
     with pytest.raises(SolverError, match="below the optimum"):
         solve(instance(2, 0).dist(), {"DP": 0.01})
 

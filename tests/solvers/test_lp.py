@@ -1,4 +1,4 @@
-"""`lp.Program`: proven optima, and errors for everything else; `parametric.follow` along a line of bounds."""
+"""`lp.Program`: proven optima, and errors for everything else; its proof; `parametric.follow` along a line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from fairlimits.errors import InfeasibleError, SolverError
-from fairlimits.solvers import lp
-from fairlimits.solvers.lp import Optimum, Program
+from fairlimits.solvers import proofs
+from fairlimits.solvers.lp import Draft, Program
 from fairlimits.solvers.parametric import Line
+from fairlimits.solvers.proofs import Failure, Optimum, certificates
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def check_certificate(problem: Problem, found: Optimum) -> None:
     assert (np.isclose(x, problem.upper, rtol=0, atol=1e-7) | (reduced <= 1e-7)).all()
     assert (np.isclose(x, problem.lower, rtol=0, atol=1e-7) | (reduced >= -1e-7)).all()
     assert found.value == pytest.approx(problem.cost @ x, abs=1e-12)
-    assert abs(found.gap) <= lp.OPTIMALITY * 10
+    assert abs(found.gap) <= proofs.OPTIMALITY * 10
 
 
 @given(problems(), st.booleans())
@@ -216,7 +217,7 @@ def small() -> Program:
 )
 def test_what_is_not_proven_is_an_error(monkeypatch: pytest.MonkeyPatch, name: str, says: str) -> None:
     assert small().solve().value == pytest.approx(1.5)
-    monkeypatch.setattr(lp, name, -1.0)
+    monkeypatch.setattr(proofs, name, -1.0)
     with pytest.raises(SolverError, match=says):
         small().solve()
 
@@ -228,6 +229,55 @@ def test_a_solver_that_gives_up_is_an_error() -> None:
     program._highs.setOptionValue("simplex_iteration_limit", 1)
     with pytest.raises(SolverError, match="status"):
         program.solve()
+
+
+def test_what_the_solver_does_not_answer_says_why() -> None:
+    program = small()
+    assert isinstance(program.draft(), Draft)
+    program.set_row_bounds(np.array([4.0]), np.array([5.0]))
+    assert program.draft() == Failure("HiGHS ended with the status 'Infeasible'", infeasible=True)
+    rng = np.random.default_rng(0)
+    long = Program(rng.normal(size=50), np.zeros(50), np.ones(50))
+    long.add_dense_rows(rng.normal(size=(20, 50)), np.full(20, -0.1), np.full(20, 0.1))
+    stopped = long.draft(most_steps=1)
+    assert isinstance(stopped, Failure)
+    assert stopped.unfinished
+    assert not stopped.infeasible
+    # Stopped once, it can go on.
+    assert long.prove(stopped).value == pytest.approx(long.solve().value, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "says"),
+    [
+        ([1.0, 0.5], 0.5, None),
+        ([1.0, 0.5 - 1e-6], 0.5, "below the optimum"),
+        ([1.0, 0.5], 0.4, "below the optimum"),
+        ([1.0, 0.5 + 1e-6], 0.5, "misses a constraint"),
+        ([1.0, float("nan")], 0.5, "misses a constraint"),
+        ([1.0, 0.5], float("nan"), "below the optimum"),
+    ],
+)
+def test_the_proof_stands_on_its_own(x: list[float], y: float, says: str | None) -> None:
+    """Maximise x0 + x1 in the unit square where x0 + 2 x1 <= 2."""
+    cost, row = np.ones(2), np.array([1.0, 2.0])
+    point, duals = np.array([x]), np.array([[y]])
+    found = certificates(
+        cost,
+        (np.zeros(2), np.ones(2)),
+        point,
+        point @ row[:, None],
+        duals,
+        cost - duals * row,
+        (np.array([[-np.inf]]), np.array([[2.0]])),
+    )
+    if says is None:
+        assert not isinstance(found, Failure)
+        assert found[0].value == pytest.approx(1.5)
+        assert abs(found[0].gap) <= 1e-12
+    else:
+        assert isinstance(found, Failure)
+        assert says in found.reason
 
 
 def test_dense_rows_come_first() -> None:

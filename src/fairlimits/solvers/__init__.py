@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from fairlimits.solvers.constraints import PairConstraints
 from fairlimits.solvers.entropic import Points, Smoothed, margin, solve_smoothed
-from fairlimits.solvers.lp import Optimum, Program
+from fairlimits.solvers.lp import Program
 from fairlimits.solvers.pairs import MISSED, LazyPairs, difference_rows, times
 from fairlimits.solvers.parametric import Line, Piece
+from fairlimits.solvers.proofs import Optimum
 from fairlimits.solvers.sifting import SiftedProgram
 
 __all__ = [

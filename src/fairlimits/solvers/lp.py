@@ -4,12 +4,7 @@ The program is
 
 .. math:: \max_x c \cdot x \quad \text{subject to} \quad l \le x \le u,\; L \le A x \le U .
 
-For any row multipliers y, weak duality bounds the optimum from above by
-
-.. math:: \sum_j \max(r_j l_j, r_j u_j) + \sum_k \max(y_k L_k, y_k U_k), \qquad r = c - A^T y ,
-
-so a feasible x whose value equals that bound is optimal, whatever the solver says about itself. Every
-result is checked that way, in plain floating point, before it is returned.
+Every result is proven in `fairlimits.solvers.proofs` before it is returned.
 """
 
 from __future__ import annotations
@@ -25,10 +20,7 @@ import scipy.sparse as sp
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InfeasibleError, SolverError
 from fairlimits.solvers.parametric import Line, Piece, follow
-
-# How far a returned point may miss a row, in the row's own units, and its value the bound.
-FEASIBILITY = 1e-8
-OPTIMALITY = 1e-8
+from fairlimits.solvers.proofs import Failure, Optimum, certificates
 
 # What sums of rates and scores may be off by; a row that must be missed by more cannot be met.
 _ROUNDING = 1e-12
@@ -61,36 +53,6 @@ _RETRIES: tuple[dict[str, Any], ...] = (
     {"primal_feasibility_tolerance": 1e-7},
     {"presolve": "on", "simplex_strategy": 4, "simplex_scale_strategy": 0, "dual_feasibility_tolerance": 1e-7},
 )
-
-UNFINISHED = "HiGHS was stopped before it had finished"
-_INFEASIBLE = "HiGHS ended with the status 'Infeasible'"
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """A proven optimum.
-
-    Parameters
-    ----------
-    x : ndarray of shape (n,)
-        The point, within its bounds exactly.
-    value : float
-        Its objective, ``c . x``.
-    duals : ndarray of shape (m,)
-        Multiplier of each row: how fast the optimum rises with the bound that the row presses against.
-        Positive at the upper bound, negative at the lower one.
-    gap : float
-        Distance between value and upper bound that is left.
-    reduced : ndarray of shape (n,)
-        What is left of the objective once the rows are paid for, ``c - A^T y``: positive at an upper bound,
-        negative at a lower one.
-    """
-
-    x: Floats
-    value: float
-    duals: Floats
-    gap: float
-    reduced: Floats
 
 
 @dataclass(frozen=True)
@@ -275,18 +237,18 @@ class Program:
         """
         return self.prove(self.draft())
 
-    def prove(self, draft: Draft | str) -> Optimum:
+    def prove(self, draft: Draft | Failure) -> Optimum:
         """Check the solver's last answer; where it does not stand, solve again from scratch."""
-        answer = draft if isinstance(draft, str) else self._checked(draft)
+        answer = draft if isinstance(draft, Failure) else self._checked(draft)
         for options in _RETRIES:
             if isinstance(answer, Optimum):
                 return answer
             answer = self._from_scratch(options)
         if isinstance(answer, Optimum):
             return answer
-        if answer == _INFEASIBLE or self._is_infeasible():
+        if answer.infeasible or self._is_infeasible():
             raise InfeasibleError("No decision rule meets all constraints; relax one of them.")
-        raise SolverError(f"The linear program was not solved: {answer}.")
+        raise SolverError(f"The linear program was not solved: {answer.reason}.")
 
     def _is_infeasible(self) -> bool:
         """Whether it is proven that every point misses a row by more than rounding.
@@ -304,14 +266,13 @@ class Program:
         for kept, sign, low, high in ((below, 1.0, self._row_lower, open_), (above, -1.0, -open_, self._row_upper)):
             block = sp.hstack([matrix[kept], np.full((int(kept.sum()), 1), sign)], format="csr")
             elastic.add_sparse_rows(sp.csr_array(block), low[kept], high[kept])
-        answer: Optimum | str = "it was not tried"
         for options in _RETRIES:
             answer = elastic._from_scratch(options)
             if isinstance(answer, Optimum):
                 return -(answer.value + answer.gap) > _ROUNDING
         return False
 
-    def _from_scratch(self, options: Mapping[str, Any]) -> Optimum | str:
+    def _from_scratch(self, options: Mapping[str, Any]) -> Optimum | Failure:
         # A basis that was good for the last bounds can be a bad start for these ones.
         self._highs.clearSolver()
         usual = {name: self._highs.getOptionValue(name)[1] for name in options}
@@ -320,20 +281,20 @@ class Program:
         draft = self.draft()
         for name, value in usual.items():
             self._highs.setOptionValue(name, value)
-        return draft if isinstance(draft, str) else self._checked(draft)
+        return draft if isinstance(draft, Failure) else self._checked(draft)
 
     @property
     def steps(self) -> int:
         """Iterations of the last solve."""
         return int(self._highs.getInfo().simplex_iteration_count)
 
-    def draft(self, most_steps: int | None = None) -> Draft | str:
+    def draft(self, most_steps: int | None = None) -> Draft | Failure:
         """Run the solver from its last basis, and return its answer, not checked yet, or what went wrong.
 
         Parameters
         ----------
         most_steps : int, optional
-            Iterations after which it is `UNFINISHED`.
+            Iterations after which it is left unfinished.
         """
         if not self.n_rows:
             return Draft(np.where(self._cost > 0, self._upper, self._lower), np.zeros(0))
@@ -344,9 +305,12 @@ class Program:
         if most_steps is not None:
             self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
             if status == highspy.HighsModelStatus.kIterationLimit:
-                return UNFINISHED
+                return Failure("HiGHS was stopped before it had finished", unfinished=True)
         if status != highspy.HighsModelStatus.kOptimal:
-            return f"HiGHS ended with the status {self._highs.modelStatusToString(status)!r}"
+            return Failure(
+                f"HiGHS ended with the status {self._highs.modelStatusToString(status)!r}",
+                infeasible=status == highspy.HighsModelStatus.kInfeasible,
+            )
         solution = self._highs.getSolution()
         x = np.clip(np.array(solution.col_value), self._lower, self._upper)
         duals = np.array(solution.row_dual)
@@ -354,11 +318,11 @@ class Program:
         duals /= -self._cost_scale
         return Draft(x, duals)
 
-    def _checked(self, draft: Draft) -> Optimum | str:
+    def _checked(self, draft: Draft) -> Optimum | Failure:
         found = self._certificates(draft.x[None], draft.duals[None], self._row_lower[None], self._row_upper[None])
-        return found if isinstance(found, str) else found[0]
+        return found if isinstance(found, Failure) else found[0]
 
-    def _certificates(self, x: Floats, duals: Floats, lower: Floats, upper: Floats) -> list[Optimum] | str:
+    def _certificates(self, x: Floats, duals: Floats, lower: Floats, upper: Floats) -> list[Optimum] | Failure:
         """Prove that points (P, n) are optimal for row bounds (P, m), or say what is wrong with one."""
         dense = self._dense.shape[0]
         activity = x @ self._dense.T
@@ -399,46 +363,4 @@ class Program:
         lower = line.lower + at[:, None] * line.lower_move
         upper = line.upper + at[:, None] * line.upper_move
         found = self._certificates(x, np.stack([piece.duals for piece in chosen]), lower, upper)
-        return None if isinstance(found, str) else found
-
-
-def certificates(
-    cost: Floats,
-    box: tuple[Floats, Floats],
-    x: Floats,
-    activity: Floats,
-    duals: Floats,
-    reduced: Floats,
-    bounds: tuple[Floats, Floats],
-) -> list[Optimum] | str:
-    """Prove that points are optimal by weak duality, or say what is wrong with one.
-
-    Parameters
-    ----------
-    cost : ndarray of shape (n,)
-    box : tuple of ndarray of shape (n,)
-        Bounds of the variables.
-    x : ndarray of shape (P, n)
-        The points.
-    activity : ndarray of shape (P, m)
-        Their rows' values, ``A x``.
-    duals : ndarray of shape (P, m)
-        Row multipliers y.
-    reduced : ndarray of shape (P, n)
-        ``c - A^T y``.
-    bounds : tuple of ndarray of shape (P, m)
-        Bounds of the rows.
-    """
-    lower, upper = bounds
-    missed = np.maximum(lower - activity, activity - upper).max(initial=0.0)
-    if not missed <= FEASIBILITY:
-        return f"the point found misses a constraint by {missed:.1e}, more than {FEASIBILITY:.0e}"
-    values = x @ cost
-    highest = np.maximum(reduced * box[0], reduced * box[1]).sum(axis=1)
-    # A multiplier of 0 on a side without a bound adds nothing, where 0 * inf would be NaN.
-    pressed = np.where(duals > 0, upper, lower)
-    pressed[duals == 0] = 0
-    gaps = highest + (duals * pressed).sum(axis=1) - values
-    if not gaps.max() <= OPTIMALITY:
-        return f"the point found may be {gaps.max():.1e} below the optimum, more than {OPTIMALITY:.0e}"
-    return [Optimum(*found) for found in zip(x, values.tolist(), duals, gaps.tolist(), reduced, strict=True)]
+        return None if isinstance(found, Failure) else found

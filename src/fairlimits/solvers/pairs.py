@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from fairlimits._util.types import Floats, Ints
 from fairlimits.solvers.constraints import PairConstraints
 from fairlimits.solvers.interior.program import InteriorProgram
-from fairlimits.solvers.lp import UNFINISHED, Draft, Optimum, Program
+from fairlimits.solvers.lp import Draft, Program
+from fairlimits.solvers.proofs import Failure, Optimum
 
 MISSED = 1e-9
 """A neighbour constraint missed by less is met, to the precision of the solver."""
@@ -72,11 +73,11 @@ class LazyPairs:
             draft = program.draft(patience)
             if patience is not None:
                 patience -= program.steps
-                if draft == UNFINISHED or patience <= 0:
+                if patience <= 0 or (isinstance(draft, Failure) and draft.unfinished):
                     patience = None
                     self._begin_near(program, lower, upper, allowed)
                     continue
-            point = program.prove(draft) if isinstance(draft, str) else draft
+            point = program.prove(draft) if isinstance(draft, Failure) else draft
             excess, missed = self._missed(point.x, allowed)
             if not len(missed) and isinstance(point, Draft):
                 # The proof may need another solve, which finds another point: look at its pairs too.

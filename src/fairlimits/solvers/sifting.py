@@ -4,7 +4,7 @@ At the optimum of K rows at most K variables lie between their bounds; all other
 cost sends them. So a sample of the variables gives multipliers that are nearly right; the variables whose sign is in
 doubt under these are solved for, all others stay at their bounds; and those that the next multipliers find at the wrong
 bound join. No step makes the point worse, and in the end weak duality proves the optimum over all variables, as in
-`fairlimits.solvers.lp`.
+`fairlimits.solvers.proofs`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InfeasibleError, SolverError
-from fairlimits.solvers.lp import FEASIBILITY, Optimum, Program, certificates
+from fairlimits.solvers.lp import Program
+from fairlimits.solvers.proofs import FEASIBILITY, Failure, Optimum, certificates
 
 # Variables of the sample, and those solved for at a time.
 _SAMPLE = 20_000
@@ -136,7 +137,7 @@ class SiftedProgram:
         point = (self._reduced(duals) > 0).astype(np.float64)
         count = _AT_ONCE
         inside, _ = self._doubtful(duals, count)
-        found: Optimum | str = "it was not tried"
+        failure = Failure("it was not tried")
         for _ in range(_ROUNDS):
             try:
                 part = self._solve_part(point, inside)
@@ -151,13 +152,14 @@ class SiftedProgram:
             found = self._checked(point, part.duals)
             if isinstance(found, Optimum):
                 return found
+            failure = found
             if inside.all():
                 break
             reduced = self._reduced(part.duals)
             wrong = np.flatnonzero(np.where(reduced > 0, point < 1, point > 0) & (reduced != 0) & ~inside)
             # Those that matter most join; none leaves, so that this comes to an end.
             inside[wrong[np.argsort(-np.abs(reduced[wrong]), kind="stable")[:count]]] = True
-        raise SolverError(f"The linear program was not solved: {found}.")
+        raise SolverError(f"The linear program was not solved: {failure.reason}.")
 
     def _from_sample(self) -> Floats:
         """Multipliers of the program of some variables that stand for all."""
@@ -227,7 +229,7 @@ class SiftedProgram:
         found = program.solve()
         return found, float(np.abs(found.x[count:]).max(initial=0.0))
 
-    def _checked(self, point: Floats, duals: Floats) -> Optimum | str:
+    def _checked(self, point: Floats, duals: Floats) -> Optimum | Failure:
         n = len(point)
         found = certificates(
             self._cost,
@@ -238,4 +240,4 @@ class SiftedProgram:
             self._reduced(duals)[None],
             (self._lower[None], self._upper[None]),
         )
-        return found if isinstance(found, str) else found[0]
+        return found if isinstance(found, Failure) else found[0]
