@@ -98,6 +98,6 @@ def test_requirements_that_resamples_cannot_meet(dist: fl.CellDistribution, monk
     def refuse(*given: Any, **options: Any) -> None:
         raise InfeasibleError("no rule")
 
-    monkeypatch.setattr("fairlimits.limits.frontiers.frontier", refuse)
+    monkeypatch.setattr("fairlimits.limits.bands.sweep", refuse)
     with pytest.raises(InfeasibleError, match="in a resample"):
         curve.band(resamples=3)

@@ -18,8 +18,9 @@ from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.neighbours import Neighbourhood
 from fairlimits.limits import programs, solve
-from fairlimits.limits.frontiers import DEFAULT_TOLERANCES, Frontier, frontier
+from fairlimits.limits.frontiers import Frontier
 from fairlimits.limits.rules import Rule
+from fairlimits.limits.tracing import DEFAULT_TOLERANCES, frontier
 from fairlimits.notions.registry import ALL_NOTIONS
 from literal import Hood
 from strategies import Case, cases, hoods, neighbourhood, tolerance

@@ -21,8 +21,9 @@ from fairlimits.evaluation.evaluations import evaluate, row_scores
 from fairlimits.law.cells.building import discretize
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.limits import ratio_frontier, solve
-from fairlimits.limits.frontiers import Frontier, frontier
+from fairlimits.limits.frontiers import Frontier
 from fairlimits.limits.rules import Rule
+from fairlimits.limits.tracing import frontier
 from fairlimits.notions.objectives import Costs
 from fairlimits.notions.parsing import read_objective, read_requirements
 from fairlimits.notions.rates import RATES

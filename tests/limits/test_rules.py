@@ -18,8 +18,8 @@ from fairlimits.errors import FileError, InfeasibleError, InputError, SolverErro
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.neighbours import Neighbourhood
 from fairlimits.limits import solve
-from fairlimits.limits.frontiers import frontier
 from fairlimits.limits.rules import Rule
+from fairlimits.limits.tracing import frontier
 from fairlimits.notions.registry import ALL_NOTIONS
 from fairlimits.solvers import pairs, proofs
 from literal import GROUP_NOTIONS, Hood, Literal

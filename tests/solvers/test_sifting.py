@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fairlimits.errors import InfeasibleError
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.limits import programs, solve
-from fairlimits.limits.frontiers import frontier
+from fairlimits.limits.tracing import frontier
 from fairlimits.notions.requirements import Limit, Ratio
 from fairlimits.notions.rows import Requirement
 from fairlimits.solvers import sifting

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairlimits.limits.bands import Band
-from fairlimits.limits.frontiers import Frontier, frontier
+from fairlimits.limits.frontiers import Frontier
 from fairlimits.limits.laws import Law, on_cells
 from fairlimits.limits.outcome_rules import MarginWarning, OutcomeProgram
 from fairlimits.limits.policies import CellPolicy, OutcomePolicy
@@ -13,6 +13,7 @@ from fairlimits.limits.rules import OnLabels, Rule, by_group, decide_all, indivi
 from fairlimits.limits.solving import solve
 from fairlimits.limits.sweeps import ratio_frontier, trace_frontiers
 from fairlimits.limits.tensions import Tension, tension
+from fairlimits.limits.tracing import frontier
 from fairlimits.limits.variables import Variables
 
 __all__ = [

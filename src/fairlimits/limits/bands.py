@@ -9,10 +9,10 @@ from 2v - q(high) to 2v - q(low).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,11 +23,10 @@ from fairlimits._util.plotting import COLOURS, axes_or_new, figure_style
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError
-from fairlimits.law import CellDistribution
-from fairlimits.notions import check_confidence
-
-Retrace: TypeAlias = Callable[[CellDistribution], Floats]
-"""What the frontier is worth at its points on other cells."""
+from fairlimits.law import CellDistribution, Neighbourhood
+from fairlimits.limits.breakpoints import sweep
+from fairlimits.limits.programs import FairProgram
+from fairlimits.notions import Objective, Requirement, check_confidence
 
 # Resamples that are one piece of work on a cluster.
 _AT_ONCE = 5
@@ -84,6 +83,30 @@ class Band:
         return f"Band({len(self.low)} points, confidence {self.confidence:g}, {len(self.drawn)} resamples)"
 
 
+@dataclass(frozen=True, eq=False)
+class Retrace:
+    """Traces a frontier again on other cells; small, so that it can be sent to workers.
+
+    Parameters
+    ----------
+    grid : mapping of str to ndarray of shape (P,)
+        Tolerance of each notion at each point.
+    aware, neighbours, requirements, objective
+        What was asked of the frontier's rules.
+    """
+
+    grid: Mapping[str, Floats]
+    aware: bool
+    neighbours: Neighbourhood
+    requirements: tuple[Requirement, ...]
+    objective: Objective
+
+    def __call__(self, dist: CellDistribution) -> Floats:
+        """Values at the points, on other cells."""
+        program = FairProgram(dist, tuple(self.grid), self.aware, self.neighbours, self.requirements, self.objective)
+        return np.array([point.value for point in sweep(program, self.grid, or_silent(None))])
+
+
 def find_band(
     dist: CellDistribution,
     at: Floats,
@@ -104,7 +127,7 @@ def find_band(
         Cells with counts.
     at, value : ndarray of shape (P,)
         Where the frontier's points lie, and its values there.
-    retrace : callable
+    retrace : Retrace
         Its values on other cells.
     resamples, confidence, random_state, client, progress
         See `Frontier.band`.

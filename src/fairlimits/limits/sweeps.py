@@ -14,10 +14,11 @@ from fairlimits._util.dask import run_all
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits.errors import InputError
 from fairlimits.law import CellDistribution, Neighbourhood
-from fairlimits.limits.frontiers import Frontier, Tolerances, frontier
+from fairlimits.limits.frontiers import Frontier
 from fairlimits.limits.laws import Law, on_cells
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.solving import solve
+from fairlimits.limits.tracing import Tolerances, frontier
 from fairlimits.notions import ACCURACY, Objective, Ratio, Requirement, rate_name, read_requirements
 
 DEFAULT_RATIOS = np.linspace(0.5, 1, 26)

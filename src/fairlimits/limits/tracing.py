@@ -1,0 +1,203 @@
+"""`frontier`: trace the best rules over a range of tolerances, sampled or exact."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairlimits._util.progress import Progress, or_silent
+from fairlimits._util.types import Floats
+from fairlimits.errors import InfeasibleError, InputError
+from fairlimits.law import Neighbourhood, Outcome
+from fairlimits.limits.breakpoints import breakpoints, sweep, without_flat_end
+from fairlimits.limits.frontiers import Frontier
+from fairlimits.limits.laws import Law, estimated, on_cells
+from fairlimits.limits.outcome_rules import OutcomeProgram
+from fairlimits.limits.programs import FairProgram
+from fairlimits.limits.solving import infeasible, make_rules, refuse_confidence, single_people, solve
+from fairlimits.notions import (
+    ACCURACY,
+    Objective,
+    Requirement,
+    check_confidence,
+    check_names,
+    check_tolerances,
+    read_objective,
+    read_requirements,
+)
+
+Tolerances: TypeAlias = ArrayLike | Mapping[str, Any]
+
+DEFAULT_TOLERANCES = np.linspace(0, 0.2, 41)
+
+
+def frontier(
+    law: Law,
+    notions: str | Sequence[str],
+    tolerances: Tolerances | None = None,
+    *,
+    aware: bool = False,
+    exact: bool = False,
+    neighbours: Neighbourhood | None = None,
+    requirements: Iterable[Requirement | str] = (),
+    objective: Objective | str = ACCURACY,
+    confidence: float | None = None,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> Frontier:
+    """Trace the best rules over a range of tolerances.
+
+    Parameters
+    ----------
+    law : Outcome, CellDistribution or Dataset
+        The joint law of features, group and label (see `solve`). An exact frontier needs cells, so an estimate is cut
+        into them for it.
+    notions : str or sequence of str
+        The notions to constrain, among DP, EA, EOp, PE, EOd and IF.
+    tolerances : array-like, or mapping of str to array-like or number, optional
+        An array moves all notions together. A mapping gives each notion its own array, all of one length,
+        or a number that stays. By default 41 tolerances from 0 to 0.2.
+        With ``exact=True``: a mapping of each notion to (start, stop) or a number that stays; by default
+        all notions move together from 0 to where the constraints go slack.
+    aware : bool, default=False
+        Whether the rules may see the group.
+    exact : bool, default=False
+        Return every breakpoint of the curve instead of samples.
+    neighbours : Neighbourhood, optional
+        What individual fairness (IF) compares.
+    requirements : iterable of Requirement or str, optional
+        What all rules must keep besides, such as ``"selection rate <= 0.3"`` (see `solve`).
+    objective : Objective or str, default="accuracy"
+        What the rules are to be best at (see `solve`).
+    confidence : float, optional
+        See `solve`.
+    random_state : int, default=0
+        Seed of what has to be estimated or cut into cells first.
+    progress : callable, optional
+        Called with the fraction done and a few words.
+
+    Returns
+    -------
+    Frontier
+    """
+    names = check_names([notions] if isinstance(notions, str) else notions)
+    if not names:
+        raise InputError("No notion was given; name at least one, such as ['DP'].")
+    hood = Neighbourhood() if neighbours is None else neighbours
+    kept, goal = read_requirements(requirements), read_objective(objective)
+    tell = or_silent(progress)
+    known = estimated(law, random_state, progress)
+    if isinstance(known, Outcome) and single_people(names, kept, goal) and not exact:
+        return _on_estimate(known, names, tolerances, aware, confidence, tell)
+    refuse_confidence(confidence)
+    program = FairProgram(on_cells(known, names, random_state, progress), names, aware, hood, kept, goal)
+    start: dict[str, float]
+    try:
+        if exact:
+            start, move, end = _exact_range(program, names, tolerances, hood)
+            points = breakpoints(program, start, move, end, tell)
+            if tolerances is None:
+                points = without_flat_end(program, points)
+            grid = {name: np.array([start[name] + at * move[name] for at, _ in points]) for name in names}
+            solved = [found for _, found in points]
+        else:
+            grid = tolerance_grid(names, tolerances)
+            start = {name: float(values.min()) for name, values in grid.items()}
+            solved = sweep(program, grid, tell)
+    except InfeasibleError:
+        # The first tolerances are the strictest.
+        raise infeasible(program, start, hood) from None
+    tell(1.0, "frontier done")
+    return Frontier(make_rules(program, solved, _points(grid), hood), grid, exact)
+
+
+def _on_estimate(
+    outcome: Outcome,
+    names: tuple[str, ...],
+    tolerances: Tolerances | None,
+    aware: bool,
+    confidence: float | None,
+    tell: Progress,
+) -> Frontier:
+    grid = tolerance_grid(names, tolerances)
+    if confidence is not None:
+        check_confidence(confidence)
+    program = OutcomeProgram(outcome, names, aware)
+    points = _points(grid)
+    rules = []
+    # From loose to tight: the first is without prices, and each next one starts from the one before.
+    for done, asked in enumerate(reversed(points), 1):
+        rules.append(program.rule(asked, confidence))
+        tell(done / len(points), f"tolerance {done} of {len(points)}")
+    return Frontier(tuple(rules[::-1]), grid)
+
+
+def _points(grid: Mapping[str, Floats]) -> list[dict[str, float]]:
+    """Tolerances of each point."""
+    return [dict(zip(grid, point, strict=True)) for point in zip(*(v.tolist() for v in grid.values()), strict=True)]
+
+
+def tolerance_grid(names: tuple[str, ...], tolerances: Tolerances | None) -> dict[str, Floats]:
+    """Tolerances of each notion at each point, checked."""
+    if tolerances is None:
+        tolerances = DEFAULT_TOLERANCES
+    given = _for_each(names, tolerances) if isinstance(tolerances, Mapping) else dict.fromkeys(names, tolerances)
+    try:
+        arrays = {name: np.asarray(given[name], dtype=np.float64) for name in names}
+    except (TypeError, ValueError):
+        raise InputError("The tolerances are no numbers; give an array, or a number or array a notion.") from None
+    lengths = {array.shape[0] for array in arrays.values() if array.ndim == 1}
+    if any(array.ndim > 1 for array in arrays.values()) or len(lengths) > 1 or 0 in lengths:
+        raise InputError("The tolerances differ in length or are empty; give every notion as many as the others.")
+    points = lengths.pop() if lengths else 1
+    grid = {name: np.broadcast_to(array, (points,)).copy() for name, array in arrays.items()}
+    for name, values in grid.items():
+        if np.isnan(values).any() or (values < 0).any():
+            raise InputError(f"A tolerance of {name} is negative or missing; every one must be at least 0.")
+    return grid
+
+
+def _for_each(names: tuple[str, ...], tolerances: Mapping[str, Any]) -> dict[str, Any]:
+    given = dict(zip(check_names(tolerances), tolerances.values(), strict=True))
+    if set(given) != set(names):
+        raise InputError(
+            f"The tolerances are for {', '.join(given) or 'nothing'} and the notions are "
+            f"{', '.join(names)}; give one for each notion."
+        )
+    return given
+
+
+def _exact_range(
+    program: FairProgram, names: tuple[str, ...], tolerances: Tolerances | None, hood: Neighbourhood
+) -> tuple[dict[str, float], dict[str, float], float]:
+    """Where an exact frontier starts, how each tolerance moves, and how far."""
+    if tolerances is None:
+        # Beyond the gaps of the best unconstrained rule every constraint is slack.
+        free = solve(
+            program.variables.dist,
+            {},
+            aware=program.variables.aware,
+            neighbours=hood,
+            requirements=program.requirements,
+            objective=program.objective,
+        )
+        end = max((free.gaps[name] for name in names if not math.isnan(free.gaps[name])), default=0.0)
+        return dict.fromkeys(names, 0.0), dict.fromkeys(names, 1.0), end
+    if not isinstance(tolerances, Mapping):
+        raise InputError("An exact frontier takes {notion: (start, stop)}, not a list of tolerances.")
+    start, move = {}, {}
+    for name, given in _for_each(names, tolerances).items():
+        try:
+            ends = np.atleast_1d(np.asarray(given, dtype=np.float64))
+        except (TypeError, ValueError):
+            ends = np.zeros(0)
+        if ends.shape not in ((1,), (2,)):
+            raise InputError(f"The tolerance of {name} is {given!r}; give (start, stop) or one number.")
+        if not np.isfinite(ends).all() or ends[-1] < ends[0]:
+            raise InputError(f"The tolerances of {name} must be finite and rise from start to stop.")
+        start[name], move[name] = float(ends[0]), float(ends[-1] - ends[0])
+    return check_tolerances(start), move, 1.0 if any(move.values()) else 0.0
