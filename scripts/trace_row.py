@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib
-import importlib.util
 import io
 import os
 import sys
@@ -31,6 +29,7 @@ import numpy as np
 from pyarrow import csv
 
 import fairlimits as fl
+from fairlimits.apps.cli import run
 
 ROOMS = (
     "errors",
@@ -46,8 +45,6 @@ ROOMS = (
     "apps",
 )
 _PREFIX = f"{Path(fl.__file__).parent}{os.sep}"
-# Where the command line is, or was.
-COMMAND_LINES = ("fairlimits.apps.cli", "fairlimits.apps.cli")
 LABEL, POSITIVE, SENSITIVE = "income", ">50K", "sex"
 TOLERANCES = {"DP": 0.05, "EOd": 0.1}
 
@@ -127,16 +124,6 @@ def direction_changes(rooms: Iterable[str]) -> int:
     return int(np.count_nonzero(np.diff(steps)))
 
 
-def command_line() -> Callable[[list[str]], int]:
-    """Return what runs a command, from where the package has it."""
-    for name in COMMAND_LINES:
-        with contextlib.suppress(ModuleNotFoundError):
-            if importlib.util.find_spec(name) is not None:
-                run: Callable[[list[str]], int] = importlib.import_module(name).run
-                return run
-    raise SystemExit(f"The command line is in none of {', '.join(COMMAND_LINES)}; add where it is to COMMAND_LINES.")
-
-
 def sample(rows: int) -> fl.Dataset:
     """Draw rows of Adult, always the same."""
     adult = fl.load_dataset("adult")
@@ -145,7 +132,6 @@ def sample(rows: int) -> fl.Dataset:
 
 def trace_report(data: fl.Dataset, trace: Trace) -> None:
     """Follow ``fairlimits report`` on a CSV file."""
-    run = command_line()
     with tempfile.TemporaryDirectory() as folder:
         source, page = Path(folder, "sample.csv"), Path(folder, "report.html")
         csv.write_csv(plain(data), source)
