@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
 from fairlimits.apps.cli import run
@@ -307,6 +308,31 @@ def test_scenarios_print_and_write(csv: Path, tmp_path: Path, capsys: pytest.Cap
     assert content["tolerances"] == {"DP": 0.1, "EOd": 0.2}
 
 
+def quick_learner(monkeypatch: pytest.MonkeyPatch, room: str) -> None:
+    """Let a command learn with logistic regression: what the default learners estimate is tested elsewhere."""
+
+    def estimate(data: fl.Dataset, **given: Any) -> fl.Outcome:
+        return fl.estimate_outcome(data, **{**given, "estimator": LogisticRegression()})
+
+    monkeypatch.setattr(f"fairlimits.evaluation.{room}.estimate_outcome", estimate)
+
+
+def test_scenarios_place_a_model(
+    people: dict[str, np.ndarray], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick_learner(monkeypatch, "scenarios")
+    decided = (np.random.default_rng(0).random(len(people["paid"])) < 0.5).astype(int)
+    source, target = tmp_path / "decided.csv", tmp_path / "table.json"
+    pa_csv.write_csv(pa.table({**people, "decided": decided}), source)
+    words = ["scenarios", *options(source, generator=None, cells="6"), "--prediction", "decided", "-o", str(target)]
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    model = json.loads(target.read_text(encoding="utf-8"))["model"]
+    assert model["in words"].startswith("decided decides")
+    assert model["in words"] in out
+    assert all(note in out for note in model["notes"])
+
+
 def test_rows_needed_are_told_for_each_tolerance() -> None:
     found: Any = SimpleNamespace(tested=1_000)
     counts = np.array([[100, 100], [300, 500]])
@@ -345,8 +371,15 @@ def test_bad_scenarios_get_one_sentence(
 
 @pytest.mark.parametrize(("command", "suffix"), [("report", "html"), ("frontier", "csv"), ("decorrelate", "csv")])
 def test_commands_generate_rows_unless_told_not_to(
-    csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, suffix: str
+    csv: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    suffix: str,
 ) -> None:
+    quick_learner(monkeypatch, "reports.held_out")
+
     def written(name: str, **changes: str | None) -> str:
         target = tmp_path / f"{name}.{suffix}"
         assert run([command, *options(csv, cells="4", **changes), "-o", str(target)]) == 0
