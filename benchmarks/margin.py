@@ -19,7 +19,6 @@ from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
 from benchmarks.cases import table
-from fairlimits.limits import OutcomePolicy
 from fairlimits.notions import NOTIONS as REGISTRY
 from fairlimits.notions import tally
 
@@ -41,13 +40,14 @@ def draw(name: str, learner: str, seed: int, rows: int = ROWS, eps: float = TOLE
     chosen = np.random.default_rng(seed).integers(0, law.n_rows, rows)
     estimator = LogisticRegression(solver="newton-cholesky") if learner == "logistic" else None
     outcome = fl.estimate_outcome(law.take(chosen), estimator=estimator, random_state=seed, n_jobs=1)
-    q = outcome.model.predict(law)
+    scored = fl.limits.on_cells(outcome, ()).cells_of(law)
     results = []
     for notion, aware, confidence in product(NOTIONS, (False, True), (None, CONFIDENCE)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", fl.limits.MarginWarning)
+            warnings.simplefilter("ignore", fl.limits.ConstantRuleWarning)
             rule = fl.solve(outcome, {notion: eps}, aware=aware, confidence=confidence)
-        found = tally(law, rule.policy.scores_at(q, law.group)[None])
+        found = tally(law, rule.policy.scores_at(scored, law.group)[None])
         rates = [found.rate(rate)[0] for rate in REGISTRY[notion].rates]
         results.append(
             {
@@ -59,8 +59,8 @@ def draw(name: str, learner: str, seed: int, rows: int = ROWS, eps: float = TOLE
                 "margin": confidence is not None,
                 "gap": max(float(own.max() - own.min()) for own in rates),
                 "accuracy": float(found.accuracy()[0]),
-                "tightened by": rule.margins[notion],
-                "constant": isinstance(rule.policy, OutcomePolicy) and rule.policy.constant is not None,
+                "tightened by": rule.margins.get(notion, 0.0),
+                "constant": rule.is_constant,
             }
         )
     return results

@@ -63,7 +63,9 @@ def test_attributes_explain_the_rule(unaware: ConstrainedBayesClassifier) -> Non
     assert list(unaware.feature_names_in_) == ["skill", "area"]
 
 
-def test_the_probability_is_that_of_the_draw(unaware: ConstrainedBayesClassifier) -> None:
+def test_the_probability_is_that_of_the_draw() -> None:
+    # In few cells many people tie.
+    unaware = quick(TIGHT, cells=12).fit(X, Y, sensitive_features=SEX)
     chance = unaware.predict_proba(NEW_X)
     assert chance.shape == (1_500, 2)
     np.testing.assert_allclose(chance.sum(axis=1), 1)
@@ -73,7 +75,6 @@ def test_the_probability_is_that_of_the_draw(unaware: ConstrainedBayesClassifier
     for seed in range(8):
         unaware.set_params(random_state=seed)
         drawn.append(unaware.predict(NEW_X[undecided]) == 1)
-    unaware.set_params(random_state=0)
     off = np.mean(drawn, axis=0) - chance[undecided, 1]
     # Each is a mean of 8 draws, with a standard error of 0.18 at most.
     assert np.abs(off).max() < 0.8
@@ -99,7 +100,7 @@ def test_thresholds_are_compared_with_draws(unaware: ConstrainedBayesClassifier)
     assert hard.thresholding_ == unaware.thresholding_
     report = hard.thresholding_
     assert set(report) == {"accuracy", "DP", "EA", "EOp", "PE", "EOd"}
-    assert report["DP"]["randomized"] == pytest.approx(hard.rule_.gaps["DP"])
+    assert report["DP"]["randomized"] == pytest.approx(hard.rule_.on_labels.gaps["DP"])  # type: ignore[union-attr]
     assert report["accuracy"]["randomized"] == pytest.approx(hard.rule_.on_labels.accuracy)  # type: ignore[union-attr]
     chance = hard.predict_proba(NEW_X)
     assert set(np.unique(chance)) == {0.0, 1.0}
@@ -222,7 +223,7 @@ def test_a_small_group_is_said_to_be_small() -> None:
     few = np.where(np.arange(len(X)) < 6, "x", SEX)
     with pytest.warns(MarginWarning):
         model = quick(TIGHT, confidence=0.9).fit(X, Y, sensitive_features=few)
-    assert model.rule_.policy.constant is not None  # type: ignore[union-attr]
+    assert model.rule_.is_constant
     assert len(set(model.predict(X))) == 1
 
 
@@ -287,7 +288,7 @@ def test_scores_alone_are_enough() -> None:
         ({"tolerances": 0.1}, "give a dict"),
         ({"partition": "rows"}, "partition"),
         ({"cells": 0}, "cells is 0"),
-        ({"cells": 8, "confidence": 0.9}, "confidence"),
+        ({"requirements": "selection rate <= 0.5", "confidence": 0.9}, "confidence"),
         ({"confidence": 2}, "confidence"),
         ({"partition": "features"}, "leave out the estimator"),
         ({"random_state": None}, "random_state is None"),

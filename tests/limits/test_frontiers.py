@@ -287,6 +287,7 @@ def test_a_frontier_as_a_table() -> None:
         "tolerance EA",
         "accuracy",
         "loss",
+        "same score for all",
         *(f"gap {name}" for name in ALL_NOTIONS),
     ]
     np.testing.assert_allclose(frame["accuracy"], curve.accuracy)

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
 from fairlimits.errors import InputError
-from fairlimits.limits import CellPolicy, OutcomePolicy, on_cells
+from fairlimits.limits import CellPolicy, on_cells
 from known_people import known
 
 
@@ -26,7 +26,7 @@ def test_people_are_estimated_first(monkeypatch: pytest.MonkeyPatch) -> None:
     # The default learners take a while; what they estimate is tested elsewhere.
     monkeypatch.setattr("fairlimits.limits.laws.estimate_outcome", lambda given, **options: outcome)
     rule = fl.solve(data, {"DP": 0.05})
-    assert isinstance(rule.policy, OutcomePolicy)
+    assert isinstance(rule.policy, CellPolicy)
     assert rule.accuracy == fl.solve(outcome, {"DP": 0.05}).accuracy
     curve = fl.frontier(data, "DP", [0.0, 0.1])
     assert curve.accuracy.tolist() == fl.frontier(outcome, ["DP"], [0.0, 0.1]).accuracy.tolist()
@@ -77,14 +77,6 @@ def test_anything_else_is_refused(law: object) -> None:
         fl.frontier(law, ["DP"])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="give a Dataset, an Outcome"):
         fl.tension(law)  # type: ignore[arg-type]
-
-
-def test_a_rule_on_an_estimate_has_no_cells_and_says_so() -> None:
-    _, outcome = learned()
-    rule = fl.solve(outcome, {"DP": 0.1})
-    for name in ("scores", "distribution", "group_scores"):
-        with pytest.raises(InputError, match="has no cells"):
-            getattr(rule, name)
 
 
 def test_bare_numbers_decide_nobody() -> None:

@@ -30,19 +30,17 @@ from fairlimits.law import (
     FEATURES,
     CellDistribution,
     Neighbourhood,
-    Outcome,
     Partition,
     discretize,
     estimate_outcome,
 )
 from fairlimits.limits import (
-    CellPolicy,
     Frontier,
+    check_margin,
     frontier,
-    solve,
+    solve_on,
 )
 from fairlimits.notions import (
-    ACCURACY,
     INDIVIDUAL,
     NOTIONS,
     Objective,
@@ -68,15 +66,14 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         Tolerances need ``sensitive_features`` at `fit`.
     aware : bool, default=False
         Whether the rule sees the group. Then `predict` needs ``sensitive_features`` too; else it never does.
-    partition : {"outcome", "features", "blend"}, default="outcome"
-        What cells cut, if there are any (see `discretize`).
+    partition : {"outcome", "blend", "features"}, optional
+        What cells cut (see `discretize`): by default the estimate of P(A, Y | x); for individual fairness the features
+        too, "blend".
     cells : int, optional
-        Number of cells. By default single people are decided, which is most accurate. Individual fairness,
-        requirements, other objectives than accuracy and the partitions "features" and "blend" need cells: then up to
-        256 by default.
+        Number of cells, by default up to 256.
     confidence : float, optional
         Tighten each tolerance so that the gap stays within it in the population with this confidence, such as 0.95
-        (see `solve`). Not for cells.
+        (see `solve`).
     estimator : scikit-learn classifier, optional
         What to learn P(A, Y | x) with, instead of boosting and logistic regression (see `estimate_outcome`).
     prefit : fitted classifier or "scores", optional
@@ -86,9 +83,9 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
     neighbours : Neighbourhood, optional
         What individual fairness compares.
     requirements : sequence of str or Requirement, default=()
-        What the rule must keep besides, such as ``"selection rate <= 0.3"`` (see `solve`). It needs cells.
+        What the rule must keep besides, such as ``"selection rate <= 0.3"`` (see `solve`).
     objective : str or Objective, default="accuracy"
-        What the rule is to be best at, such as ``"balanced accuracy"`` (see `solve`). All but accuracy need cells.
+        What the rule is to be best at, such as ``"balanced accuracy"`` (see `solve`).
     randomize : bool, default=True
         Whether `predict` draws where the rule does. If not, it thresholds the probability at 0.5, which can exceed the
         tolerances: ``thresholding_`` has what that costs.
@@ -106,8 +103,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
     rule_ : Rule
         The rule, with its accuracy, gaps and shadow prices.
     distribution_ : CellDistribution
-        The cells that the rule was solved on. If single people are decided, up to 256 cells of the same estimate, made
-        for reading when they are first asked for.
+        The cells that the rule was solved on.
     frontier_ : Frontier
         Accuracy over a range of tolerances of the same notions (of DP, if none is held), made when first asked for.
     thresholding_ : dict of str to dict of str to float
@@ -125,8 +121,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
     The draw of a row is a hash of ``random_state`` and its values in X: the same row gets the same decision wherever it
     stands, and so do equal rows. The group has no part in the draw.
 
-    The rows of the fit are kept in memory, for ``distribution_`` and ``frontier_``, and are never written out, neither
-    by `save` nor by pickle. So where single people are decided, an estimator that was loaded lacks these two.
+    The rows of the fit are not kept.
 
     scikit-learn's ``check_estimator`` passes except for what `expected_failed_checks` names.
 
@@ -155,7 +150,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         tolerances: Mapping[str, float] | None = None,
         *,
         aware: bool = False,
-        partition: Partition = "outcome",
+        partition: Partition | None = None,
         cells: int | None = None,
         confidence: float | None = None,
         estimator: Any = None,
@@ -199,7 +194,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
             What each row counts.
         """
         asked = check_tolerances({} if self.tolerances is None else self.tolerances)
-        pointwise = self._check_choices(asked)
+        partition = self._check_choices(asked)
         seed = check_seed(self.random_state)
         X = as_rows(self.prefit, X)
         table, target = open_fit(self, X, y)
@@ -215,28 +210,22 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         check_group_notions(asked, data)
 
         outcome = None
-        if self.partition != FEATURES:
+        if partition != FEATURES:
             outcome = estimate_outcome(data, estimator=self.estimator, random_state=seed, n_jobs=self.n_jobs)
-        if outcome is not None and pointwise:
-            rule = solve(outcome, asked, aware=self.aware, confidence=self.confidence)
-            own_scores = rule.policy.scores_at(outcome.q, data.group)
-        else:
-            number = cells_to_make(self.cells, data, outcome)
-            dist = discretize(
-                data, number, partition=self.partition, generator=None, outcome=outcome, random_state=seed
-            )
-            rule = solve(dist, asked, aware=self.aware, **self._goal())
-            # Of an estimate, the one that did not see the row.
-            cell = dist.cells_of(data, q=None if outcome is None else outcome.q)
-            own_scores = rule.policy.scores_at(cell, data.group)
+        number = cells_to_make(self.cells, data, partition)
+        dist = discretize(data, number, partition=partition, generator=None, outcome=outcome, random_state=seed)
+        goal = self._goal()
+        check_margin(dist if outcome is None else outcome, self.confidence, asked, goal["requirements"])
+        rule = solve_on(dist, outcome, asked, aware=self.aware, confidence=self.confidence, **goal)
+        # Of an estimate, the one that did not see the row.
+        cell = dist.cells_of(data, q=None if outcome is None else outcome.q)
+        own_scores = rule.policy.scores_at(cell, data.group)
         self.classes_ = target.classes
         self.groups_ = data.groups
         self.rule_ = rule
         self.thresholding_ = _compared(data, own_scores)
         self._schema = data.schema
         self._sensitive_names = None if sensitive is None else sensitive.names
-        self._outcome = outcome if pointwise else None
-        self._distribution: CellDistribution | None = None
         self._frontier: Frontier | None = None
         return self
 
@@ -287,17 +276,9 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
 
     @property
     def distribution_(self) -> CellDistribution:
-        """The cells that the rule was solved on, or cells of the same estimate for reading."""
+        """The cells that the rule was solved on."""
         check_is_fitted(self, "rule_")
-        if isinstance(self.rule_.policy, CellPolicy):
-            return self.rule_.distribution
-        if self._distribution is None:
-            outcome = self._kept("distribution_")
-            number = cells_to_make(None, outcome.data, outcome)
-            self._distribution = discretize(
-                outcome.data, number, partition="outcome", outcome=outcome, random_state=self.random_state
-            )
-        return self._distribution
+        return self.rule_.distribution
 
     @property
     def frontier_(self) -> Frontier:
@@ -307,35 +288,24 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
             raise AttributeError("There is no frontier_ for one group only; give sensitive_features to fit.")
         if self._frontier is None:
             notions = tuple(self.rule_.tolerances) or ("DP",)
-            if isinstance(self.rule_.policy, CellPolicy):
-                self._frontier = frontier(self.rule_.distribution, notions, aware=self.rule_.aware, **self._goal())
-            else:
-                self._frontier = frontier(
-                    self._kept("frontier_"), notions, aware=self.rule_.aware, confidence=self.confidence
-                )
+            self._frontier = frontier(self.rule_.distribution, notions, aware=self.rule_.aware, **self._goal())
         return self._frontier
 
-    def _check_choices(self, asked: Mapping[str, float]) -> bool:
-        """Refuse choices that contradict each other; return whether single people are decided."""
-        check_partition(self.partition, self.estimator)
-        plain = not read_requirements(self.requirements) and read_objective(self.objective) == ACCURACY
-        pointwise = plain and self.cells is None and self.partition == "outcome" and INDIVIDUAL not in asked
-        if self.confidence is not None and not pointwise:
-            raise InputError(
-                "A confidence is for rules that decide single people; leave it out, or all that needs cells."
-            )
-        return pointwise
+    def _check_choices(self, asked: Mapping[str, float]) -> Partition:
+        """Refuse choices that contradict each other; return what the cells cut."""
+        partition = self.partition
+        if partition is None:
+            partition = "blend" if INDIVIDUAL in asked else "outcome"
+        check_partition(partition, self.estimator)
+        return partition
 
     def _goal(self) -> dict[str, Any]:
-        """What cells are solved for, beside the tolerances."""
-        return {"neighbours": self.neighbours, "requirements": self.requirements, "objective": self.objective}
-
-    def _kept(self, what: str) -> Outcome:
-        if self._outcome is None:
-            raise AttributeError(
-                f"{what} is made from the rows of the fit, which are never saved; fit again to have it."
-            )
-        return self._outcome
+        """What is solved for, beside the tolerances."""
+        return {
+            "neighbours": self.neighbours,
+            "requirements": read_requirements(self.requirements),
+            "objective": read_objective(self.objective),
+        }
 
     def _scores(self, X: Any, sensitive_features: Any) -> tuple[Table, Floats]:
         """Open rows, and find the probability of deciding 1 for each."""
@@ -354,10 +324,9 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         return table, policy.scores_at(policy.locate(columns, n_rows), group)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Files must not hold the people that the estimator was fitted on; what is made from them when asked for would
-        # repeat the learners, once for every rule of a frontier.
+        # A frontier would repeat the cells in a file, once for every rule.
         state: dict[str, Any] = super().__getstate__()
-        return state | {key: None for key in ("_outcome", "_distribution", "_frontier") if key in state}
+        return state | {key: None for key in ("_frontier",) if key in state}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

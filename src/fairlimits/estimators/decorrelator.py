@@ -143,7 +143,7 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         outcome = None
         if self.partition != FEATURES:
             outcome = estimate_outcome(data, estimator=self.estimator, random_state=seed)
-        number = cells_to_make(self.cells, data, outcome)
+        number = cells_to_make(self.cells, data, self.partition)
         dist = discretize(data, number, partition=self.partition, generator=None, outcome=outcome, random_state=seed)
         rule = solve(dist, asked, aware=self.aware)
         self.plan_ = decorrelate(

@@ -33,7 +33,7 @@ from fairlimits.law import (
     OutcomeModel,
     Space,
 )
-from fairlimits.limits import CellPolicy, Frontier, OnLabels, OutcomePolicy, Rule
+from fairlimits.limits import CellPolicy, Frontier, OnLabels, Rule
 from fairlimits.notions import Costs, Difference, Limit, Objective, Rate, Ratio
 
 _OWN: tuple[type, ...] = (
@@ -57,7 +57,6 @@ _OWN: tuple[type, ...] = (
     OnLabels,
     OutcomeCells,
     OutcomeModel,
-    OutcomePolicy,
     Decorrelation,
     Rate,
     Ratio,
@@ -162,7 +161,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
 
 def _decides_single_people(thing: Any) -> bool:
     rule = thing.rules[0] if isinstance(thing, Frontier) else thing
-    return isinstance(rule, Rule) and isinstance(rule.policy, OutcomePolicy)
+    return isinstance(rule, Rule) and rule.distribution.places is not None
 
 
 def _damaged(file: Path) -> FileError:

@@ -57,6 +57,8 @@ class Situation:
         Plug-in and held-out figures.
     correlation : float
         Correlation of features and group that is left: 0 is none. NaN where nothing is asked of it.
+    constant : bool
+        Whether the rule gives everybody the same score.
     """
 
     aware: bool
@@ -64,6 +66,7 @@ class Situation:
     fixed: bool
     evaluation: Evaluation
     correlation: float
+    constant: bool = False
 
     @property
     def name(self) -> str:
@@ -133,6 +136,7 @@ class Scenarios:
                 "decorrelated": own.decorrelated,
                 "rule fixed before": own.fixed,
                 "correlation": own.correlation,
+                "same score for all": own.constant,
                 **own.evaluation.to_dict(),
             }
             for own in self.situations
@@ -168,6 +172,9 @@ class Scenarios:
             gaps = [f"{name} {own.evaluation.gaps[name]}" for name in self.tolerances if name != INDIVIDUAL]
             if gaps:
                 lines.append(f"Gaps on those rows of the one that {which}: {', '.join(gaps)}.")
+        alike = [own.name for own in self.situations if own.constant]
+        if alike:
+            lines.append(f"Everybody gets the same score there: {'; '.join(alike)}.")
         lines += [f"{cost.name}: {_in_points(cost.held_out)}." for cost in self.costs]
         lines.append("These are estimated limits: a rule that we could not find may do better.")
         return " ".join(lines)
@@ -223,8 +230,8 @@ def compare_scenarios(
 ) -> Scenarios:
     """Compare the four situations, on rows that took no part in making the rules.
 
-    Rules on group notions decide single people by an estimate of P(A, Y | x). With individual fairness among the
-    tolerances, and for the paper's fixed rule, they are rules on cells that cut that estimate and the features.
+    Rules on group notions are solved on cells of an estimate of P(A, Y | x). With individual fairness among the
+    tolerances, and for the paper's fixed rule, the cells cut that estimate and the features.
 
     Parameters
     ----------
@@ -334,8 +341,8 @@ def compare(
     options: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "random_state": random_state}
     judged = evaluate_scores(scores, plug_in, test, **options)
     situations = tuple(
-        Situation(aware, apart_, fixed, evaluation, left)
-        for (aware, apart_, fixed, _, left), evaluation in zip(found, judged, strict=True)
+        Situation(aware, apart_, fixed, evaluation, left, isinstance(rule, Rule) and rule.is_constant)
+        for (aware, apart_, fixed, rule, left), evaluation in zip(found, judged, strict=True)
     )
     costs = _costs(situations, scores, test, confidence, resamples, random_state)
     return Scenarios(
@@ -350,7 +357,7 @@ def compare(
 
 
 def _best(outcome: Outcome, dist: CellDistribution, tolerances: Mapping[str, float], aware: bool) -> Rule:
-    """Best rule that was found: for single people, unless individual fairness needs cells."""
+    """Best rule that was found: on cells of the estimate, which cut the features too for individual fairness."""
     return solve(dist if INDIVIDUAL in tolerances else outcome, tolerances, aware=aware)
 
 

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from fairlimits.limits.bands import Band
 from fairlimits.limits.frontiers import Frontier
+from fairlimits.limits.labels import MarginWarning
 from fairlimits.limits.laws import Law, on_cells
-from fairlimits.limits.outcome_rules import MarginWarning, OutcomeProgram
-from fairlimits.limits.policies import CellPolicy, OutcomePolicy
+from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.predictive import PredictiveParity, predictive_parity
 from fairlimits.limits.rate_rows import RateRows, compile_rows
-from fairlimits.limits.rules import OnLabels, Rule, by_group, decide_all, individual_gap, policies_on
-from fairlimits.limits.solving import solve
+from fairlimits.limits.rules import (
+    ConstantRuleWarning,
+    OnLabels,
+    Rule,
+    by_group,
+    decide_all,
+    individual_gap,
+    policies_on,
+)
+from fairlimits.limits.solving import check_margin, solve, solve_on
 from fairlimits.limits.sweeps import ratio_frontier, trace_frontiers
 from fairlimits.limits.tensions import Tension, tension
 from fairlimits.limits.tracing import frontier
@@ -19,18 +27,18 @@ from fairlimits.limits.variables import Variables
 __all__ = [
     "Band",
     "CellPolicy",
+    "ConstantRuleWarning",
     "Frontier",
     "Law",
     "MarginWarning",
     "OnLabels",
-    "OutcomePolicy",
-    "OutcomeProgram",
     "PredictiveParity",
     "RateRows",
     "Rule",
     "Tension",
     "Variables",
     "by_group",
+    "check_margin",
     "compile_rows",
     "decide_all",
     "frontier",
@@ -40,6 +48,7 @@ __all__ = [
     "predictive_parity",
     "ratio_frontier",
     "solve",
+    "solve_on",
     "tension",
     "trace_frontiers",
 ]

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
-from fairlimits._util.types import Floats
+from fairlimits._util.types import Flags, Floats
 from fairlimits.errors import FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.bands import Band, Retrace, find_band
@@ -132,6 +132,11 @@ class Frontier:
         """Attained gap of every notion at each point, constrained or not (see `Rule.gaps`)."""
         return {name: np.array([rule.gaps[name] for rule in self.rules]) for name in self.rules[0].gaps}
 
+    @cached_property
+    def is_constant(self) -> Flags:
+        """At which points the best rule gives everybody the same score."""
+        return np.array([rule.is_constant for rule in self.rules])
+
     @property
     def at(self) -> Floats:
         """Where the points lie: the tolerance, or ratio, that moves."""
@@ -190,10 +195,13 @@ class Frontier:
         After `evaluate` the table has the held-out figures beside.
         """
         ratios = self._ratios
-        columns = {(name if name in ratios else f"tolerance {name}"): values for name, values in self.grid.items()}
+        columns: dict[str, Any] = {
+            (name if name in ratios else f"tolerance {name}"): values for name, values in self.grid.items()
+        }
         if ratios:
             columns["attained"] = np.array([list(rule.attained.values())[-1] for rule in self.rules])
         columns |= {"accuracy": self.plug_in, "loss": self.bayes_accuracy - self.plug_in}
+        columns["same score for all"] = self.is_constant
         if self.objective != ACCURACY:
             columns[str(self.objective)] = self.value
         columns |= {f"gap {name}": values for name, values in self.gaps.items()}
@@ -215,6 +223,8 @@ class Frontier:
         if self.held_out:
             text += f" Held out: {self.held_out[0].accuracy} at {self.at[0]:g}, {self.held_out[-1].accuracy} at "
             text += f"{self.at[-1]:g}."
+        if self.is_constant.any():
+            text += f" The best rule has the same score for everybody at {_listed(self.at[self.is_constant])}."
         return text
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
@@ -244,6 +254,12 @@ class Frontier:
                 ax.legend()
             else:
                 ax.plot(self.at, self.value, **given)
+            if self.is_constant.any():
+                # On top of the line, hollow: there nothing is decided by what people are.
+                shown = self.accuracy if self.held_out else self.value
+                hollow = {"markerfacecolor": "white", "color": given["color"], "linestyle": "none", "clip_on": False}
+                ax.plot(self.at[self.is_constant], shown[self.is_constant], "o", label="same score for all", **hollow)
+                ax.legend()
             if self._ratios:
                 ax.set_xlabel(f"smallest ratio allowed, {moving[0].removesuffix(' ratio')}")
             else:
@@ -321,3 +337,10 @@ class Frontier:
         what = f"{' + '.join(self.grid)}, {'aware' if self.aware else 'unaware'}"
         points = f"{len(self)} {'breakpoints' if self.exact else 'points'}"
         return f"Frontier({what}, {points}, accuracy {self.accuracy.min():.4f} to {self.accuracy.max():.4f})"
+
+
+def _listed(values: Floats) -> str:
+    """A few numbers one by one, many as a range."""
+    if len(values) <= 3:
+        return ", ".join(f"{value:g}" for value in values)
+    return f"{values.min():g} to {values.max():g} ({len(values)} points)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from fairlimits._util.progress import Progress
 from fairlimits.data import Dataset
@@ -14,7 +15,10 @@ from fairlimits.notions import INDIVIDUAL
 Law: TypeAlias = CellDistribution | Outcome | Dataset
 
 CELLS = 256
-"""Cells that an estimate is cut into, where a question needs cells."""
+"""Cells that an estimate is cut into."""
+
+# Cells of each estimate that is still in use, so that all questions about it are put to the same ones.
+_CUT: WeakKeyDictionary[Outcome, dict[tuple[Partition, int], CellDistribution]] = WeakKeyDictionary()
 
 
 def estimated(law: Law, random_state: int, progress: Progress | None) -> CellDistribution | Outcome:
@@ -32,13 +36,18 @@ def estimated(law: Law, random_state: int, progress: Progress | None) -> CellDis
 def on_cells(
     law: Law, names: Iterable[str], random_state: int = 0, progress: Progress | None = None
 ) -> CellDistribution:
-    """Return cells of the law: as they are, or cut from an estimate.
+    """Return cells of the law: as they are, or cut from an estimate, once.
 
     Individual fairness compares people, so its cells cut the features too.
     """
     known = estimated(law, random_state, progress)
     if isinstance(known, CellDistribution):
         return known
-    rows = int(known.data.counts.sum())
     partition: Partition = "blend" if INDIVIDUAL in names else "outcome"
-    return discretize(known.data, min(CELLS, rows), partition=partition, outcome=known, random_state=random_state)
+    cut = _CUT.setdefault(known, {})
+    if (partition, random_state) not in cut:
+        cells = min(CELLS, int(known.data.counts.sum()))
+        cut[partition, random_state] = discretize(
+            known.data, cells, partition=partition, outcome=known, random_state=random_state
+        )
+    return cut[partition, random_state]

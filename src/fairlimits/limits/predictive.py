@@ -246,7 +246,7 @@ class _Search:
     def _result(self, bound: float) -> PredictiveParity:
         assert self.found is not None
         program, solved = self.found
-        left = Solved(solved.x, solved.value, max(bound - solved.value, solved.gap), solved.duals, solved.pair_pressure)
+        left = replace(solved, gap=max(bound - solved.value, solved.gap))
         # Nothing is said of prices: the bound on precision is found by a search, not by one linear program.
         rule = replace(make_rules(program, [left], [dict(self.tolerances)], self.hood)[0], prices={})
         chosen, right = _selected(self.dist, rule.group_scores)

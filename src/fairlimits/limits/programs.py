@@ -17,7 +17,7 @@ from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.rate_rows import compile_rows
 from fairlimits.limits.variables import Variables
 from fairlimits.notions import ACCURACY, INDIVIDUAL, Objective, Requirement, Rows
-from fairlimits.solvers import LazyPairs, Line, Optimum, Piece, Program, SiftedProgram
+from fairlimits.solvers import LazyPairs, Line, Optimum, Piece, Program, SiftedProgram, most_even
 
 SIFTED = 40_000
 """Variables from which on a few are solved for at a time."""
@@ -42,6 +42,8 @@ class Solved:
         Multipliers of the rows of the rates and requirements.
     pair_pressure : float
         How fast the value rises with the tolerance of individual fairness.
+    optimum : Optimum
+        What the solver found.
     """
 
     x: Floats
@@ -49,6 +51,7 @@ class Solved:
     gap: float
     duals: Floats
     pair_pressure: float
+    optimum: Optimum
 
 
 class FairProgram:
@@ -87,7 +90,7 @@ class FairProgram:
         # The proof of an optimum is absolute: credits of any size are brought to 1.
         self.unit = max(zero, one)
         gain = one / self.unit * dist.mass[:, :, 1] - zero / self.unit * dist.mass[:, :, 0]
-        self._cost = self.variables.forms(gain.T[None])[0]
+        own_cost = self.variables.forms(gain.T[None])[0]
         self._base = objective.base(dist.rates)
         self.notions = notions
         n = len(self.variables)
@@ -95,10 +98,11 @@ class FairProgram:
         self.rate_rows = compile_rows(self.variables, notions, fixed)
         matrix, extra = self.rate_rows.matrix, self.rate_rows.n_auxiliary
         self._pairs = LazyPairs(self.variables.compare(neighbourhood)) if INDIVIDUAL in notions else None
-        cost = np.concatenate([self._cost, np.zeros(extra)])
-        self._sifted = SiftedProgram(cost, matrix, extra) if n > SIFTED and self._pairs is None else None
+        self.cost = np.concatenate([own_cost, np.zeros(extra)])
+        sifted = n > SIFTED and self._pairs is None
+        self._sifted = SiftedProgram(self.cost, matrix, extra) if sifted else None
         if self._sifted is None:
-            self._program = Program(cost, np.zeros(n + extra), np.ones(n + extra))
+            self._program = Program(self.cost, np.zeros(n + extra), np.ones(n + extra))
             if len(matrix):
                 # Any bounds will do: every solve sets its own.
                 self._program.add_dense_rows(matrix, np.zeros(len(matrix)), np.zeros(len(matrix)))
@@ -180,7 +184,16 @@ class FairProgram:
             gap=self.unit * optimum.gap,
             duals=self.unit * optimum.duals[:rows],
             pair_pressure=0.0 if self._pairs is None else self.unit * self._pairs.pressure(optimum.duals[rows:]),
+            optimum=optimum,
         )
+
+    def scores(self, solved: Solved, tolerances: Mapping[str, float]) -> Floats:
+        """Scores of the variables at an optimum: of all optima the most even one, where there are several."""
+        if self._pairs is not None:
+            return solved.x
+        bounds = self.rate_rows.lower(tolerances), self.rate_rows.upper(tolerances)
+        found = most_even(solved.optimum, self.cost, self.rate_rows.matrix, bounds, self.variables.mass)
+        return found.x[: len(self.variables)]
 
     def slope(self, solved: Solved, tolerances: Mapping[str, float], move: Mapping[str, float]) -> float:
         """How fast the value rises when each notion's tolerance rises at the rate that `move` gives.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,15 +21,13 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, read_features, read_groups
 from fairlimits.errors import FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood, can_compare
-from fairlimits.limits.policies import CellPolicy, OutcomePolicy, Policy
+from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.programs import FairProgram
 from fairlimits.limits.variables import Variables
 from fairlimits.notions import (
     ACCURACY,
     INDIVIDUAL,
-    NOTIONS,
     Objective,
-    Rate,
     Requirement,
     check_tolerances,
     group_gaps,
@@ -42,6 +41,13 @@ _KIND = "rule"
 # the concave curve consists of are wider, except with individual fairness, where some of 2e-10 to 1e-7 were seen: a
 # tolerance that close to the end of its piece gets the slope of a piece that follows.
 _STEP = 1e-6
+
+# Scores nearer to each other than this are the same.
+_SAME = 1e-9
+
+
+class ConstantRuleWarning(UserWarning):
+    """The best rule gives everybody the same score."""
 
 
 class OnLabels(NamedTuple):
@@ -57,7 +63,7 @@ class Rule:
 
     Parameters
     ----------
-    policy : CellPolicy or OutcomePolicy
+    policy : CellPolicy
         How a person is decided.
     tolerances : mapping of str to float
         The tolerances that were asked for.
@@ -81,7 +87,7 @@ class Rule:
         The shadow prices, where they do not follow from the law and what was asked.
     """
 
-    policy: Policy
+    policy: CellPolicy
     tolerances: Mapping[str, float]
     accuracy: float
     bayes_accuracy: float
@@ -106,26 +112,23 @@ class Rule:
     @property
     def distribution(self) -> CellDistribution:
         """The cells that the rule was solved on."""
-        return self._on_cells.law
+        return self.policy.law
 
     @property
     def scores(self) -> Floats:
         """Probability of deciding 1 in each cell, (N,); for each group too, (N, G), if the rule is aware."""
-        return self._on_cells.scores
+        return self.policy.scores
 
     @property
     def group_scores(self) -> Floats:
         """Scores of shape (N, G), whether the rule is aware or not."""
         return by_group(self.scores, self.aware, self.distribution.n_groups)
 
-    @property
-    def _on_cells(self) -> CellPolicy:
-        if not isinstance(self.policy, CellPolicy):
-            raise InputError(
-                "This rule decides single people by an estimate and has no cells; ask rule.decide(rows), or solve on "
-                "discretize(data, outcome=...)."
-            )
-        return self.policy
+    @cached_property
+    def is_constant(self) -> bool:
+        """Whether everybody gets the same score, so that decisions do not depend on the person."""
+        filled = self.distribution.mass.sum(axis=2) > 0
+        return bool(np.ptp(self.group_scores[filled]) <= _SAME)
 
     @property
     def value(self) -> float:
@@ -146,14 +149,12 @@ class Rule:
 
     @cached_property
     def gaps(self) -> Mapping[str, float]:
-        """Attained gap of every notion, constrained or not; on an estimate those on its labels, out of fold.
+        """Attained gap of every notion, constrained or not, on the law that the rule was solved on (plug-in).
 
         EOd is the larger of its two. IF is the largest difference between neighbours, weighted by nearness.
         NaN stands for a gap that cannot be computed: fewer than two groups with a rate, no distances, or
         cells by the ten thousand without a sparse neighbour graph.
         """
-        if self.on_labels is not None:
-            return self.on_labels.gaps
         gaps = {name: float(gap) for name, gap in group_gaps(self.distribution.rates, self.group_scores).items()}
         return gaps | {INDIVIDUAL: individual_gap(self.distribution, self.scores, self.aware, self.neighbours)}
 
@@ -162,8 +163,6 @@ class Rule:
         """For each tolerance, how fast the value would rise with that tolerance alone (the right derivative)."""
         if self.prices is not None:
             return self.prices
-        if isinstance(self.policy, OutcomePolicy):
-            return _prices_by_multipliers(self.policy, self.tolerances)
         program = FairProgram(
             self.distribution, tuple(self.tolerances), self.aware, self.neighbours, self.requirements, self.objective
         )
@@ -203,6 +202,8 @@ class Rule:
             f"With {' and '.join(asked) or 'no constraint'}, the best rule {sees} has accuracy {self.accuracy:.4f}"
             f"{goal} (plug-in); without any constraint it is {self.bayes_accuracy:.4f}."
         )
+        if self.is_constant:
+            text += " Everybody gets the same score."
         return text + (f" Gaps: {held}." if held else "")
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -266,7 +267,8 @@ class Rule:
         sees = "aware" if self.aware else "unaware"
         goal = "" if self.objective == ACCURACY else f"{self.objective.in_words(self.value)}; "
         figures = f"{goal}accuracy {self.accuracy:.4f}, best without {self.bayes_accuracy:.4f}"
-        return f"Rule({', '.join(asked) or 'no constraint'}; {sees}; {figures})"
+        alike = "; the same score for everybody" if self.is_constant else ""
+        return f"Rule({', '.join(asked) or 'no constraint'}; {sees}; {figures}{alike})"
 
 
 def decide_all(rules: Sequence[Rule], rows: Any) -> Floats:
@@ -282,7 +284,7 @@ def decide_all(rules: Sequence[Rule], rows: Any) -> Floats:
     return policies_on([rule.policy for rule in rules], rows)
 
 
-def policies_on(policies: Sequence[Policy], rows: Any) -> Floats:
+def policies_on(policies: Sequence[CellPolicy], rows: Any) -> Floats:
     """Scores, of shape (policies, n), that policies give to rows (see `decide_all`)."""
     first = policies[0]
     if first.schema is None:
@@ -312,6 +314,24 @@ def policies_on(policies: Sequence[Policy], rows: Any) -> Floats:
     return np.stack(scores)
 
 
+def warn_if_constant(rules: Sequence[Rule], stacklevel: int = 3) -> None:
+    """Say where the best rule gives everybody the same score: in one warning for all rules."""
+    alike = [rule for rule in rules if rule.is_constant]
+    if not alike:
+        return
+    first = alike[0]
+    asked = [*(f"{name} within {eps:g}" for name, eps in first.tolerances.items()), *map(str, first.requirements)]
+    under = f"under {' and '.join(asked)}" if asked else "without any constraint"
+    more = f", and at {len(alike) - 1} more of {len(rules)} points" if len(alike) > 1 else ""
+    score = float(first.group_scores[first.distribution.mass.sum(axis=2) > 0][0])
+    warnings.warn(
+        f"The best rule {under} gives everybody the same score, {score:.2f}{more}: nothing that depends on the person "
+        f"does better{'; give a wider tolerance' if asked else ''}.",
+        ConstantRuleWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
 def shadow_prices(program: FairProgram, tolerances: Mapping[str, float]) -> dict[str, float]:
     """Right derivative of the optimal value in each notion's tolerance alone."""
     prices = {}
@@ -321,21 +341,6 @@ def shadow_prices(program: FairProgram, tolerances: Mapping[str, float]) -> dict
         # Whether the notion alone sets a shared rate's limit is asked at the tolerances themselves.
         prices[name] = program.slope(solved, tolerances, {name: 1.0})
     return prices
-
-
-def _prices_by_multipliers(policy: OutcomePolicy, tolerances: Mapping[str, float]) -> dict[str, float]:
-    prices = {}
-    for name, tolerance in tolerances.items():
-        others = {other: value for other, value in tolerances.items() if other != name}
-        # Where another notion holds a shared rate as tightly, this tolerance alone changes nothing.
-        own = [rate in NOTIONS[name].rates and tolerance < limit_of(rate, others) for rate in policy.rates]
-        prices[name] = float(np.abs(policy.multipliers[own]).sum() / 2)
-    return prices
-
-
-def limit_of(rate: Rate, tolerances: Mapping[str, float]) -> float:
-    """Smallest tolerance of the notions that a rate belongs to; without any, there is no limit."""
-    return min((value for name, value in tolerances.items() if rate in NOTIONS[name].rates), default=math.inf)
 
 
 def individual_gap(dist: CellDistribution, scores: Floats, aware: bool, neighbours: Neighbourhood) -> float:

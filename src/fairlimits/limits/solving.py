@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,11 +11,11 @@ from fairlimits._util.progress import Progress
 from fairlimits.errors import InfeasibleError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood, Outcome
 from fairlimits.limits.infeasibility import Asked, explained
+from fairlimits.limits.labels import LabelledRows, warn_unsure
 from fairlimits.limits.laws import Law, estimated, on_cells
-from fairlimits.limits.outcome_rules import OutcomeProgram
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.programs import FairProgram, Solved
-from fairlimits.limits.rules import Rule
+from fairlimits.limits.rules import Rule, warn_if_constant
 from fairlimits.limits.variables import Variables
 from fairlimits.notions import (
     ACCURACY,
@@ -26,6 +27,9 @@ from fairlimits.notions import (
     read_objective,
     read_requirements,
 )
+
+# Rounds in which the margin for uncertainty and the rule that it depends on are brought together.
+_MARGIN_ROUNDS = 3
 
 
 def solve(
@@ -45,9 +49,9 @@ def solve(
     Parameters
     ----------
     law : Outcome, CellDistribution or Dataset
-        The joint law of features, group and label: an estimate (`estimate_outcome`), on which single people are
-        decided; cells (`discretize`); or the people, whose law is estimated first. Where an estimate is asked for what
-        needs cells (individual fairness, requirements, another objective), it is cut into them.
+        The joint law of features, group and label: an estimate (`estimate_outcome`), which is cut into up to 256 cells
+        of people with alike P(A, Y | x); cells (`discretize`); or the people, whose law is estimated first. For
+        individual fairness the cells cut the features too.
     tolerances : mapping of str to float
         Largest gap allowed for each notion, among DP, EA, EOp, PE, EOd and IF; empty for the best rule
         without constraints. Notions answer to their names too, such as "demographic_parity".
@@ -64,7 +68,7 @@ def solve(
         positive and a false negative, such as ``"costs 1:5"``.
     confidence : float, optional
         On an estimate: tighten each tolerance by a margin, so that the gap stays within it in the population with this
-        confidence, such as 0.95. By default the tolerance holds on the rows, and is exceeded by chance on others.
+        confidence, such as 0.95. By default the tolerance holds on the law, and is exceeded by chance on people.
     random_state : int, default=0
         Seed of what has to be estimated or cut into cells first.
     progress : callable, optional
@@ -73,7 +77,8 @@ def solve(
     Returns
     -------
     Rule
-        On cells, a proven optimum.
+        A proven optimum; where there are several, the most even one. On an estimate, ``rule.on_labels`` is what the
+        rule comes to on the labels of its rows, out of fold.
 
     Raises
     ------
@@ -82,10 +87,12 @@ def solve(
 
     Warns
     -----
+    ConstantRuleWarning
+        If the best rule gives everybody the same score.
     MarginWarning
-        On an estimate, if a margin is larger than its tolerance, or a rate has fewer than 30 rows behind it: then
-        everybody gets the same score. Without a confidence, if the rows are too few for a gap on their labels to meet
-        its tolerance.
+        On an estimate, if a gap on labels is wider than its tolerance by more than chance explains. With a confidence,
+        if a margin is larger than its tolerance, or a rate has fewer than 30 rows behind it: then everybody gets the
+        same score.
 
     Examples
     --------
@@ -100,36 +107,93 @@ def solve(
     """
     asked = check_tolerances(tolerances)
     kept, goal = read_requirements(requirements), read_objective(objective)
-    hood = Neighbourhood() if neighbours is None else neighbours
     known = estimated(law, random_state, progress)
-    if isinstance(known, Outcome) and single_people(asked, kept, goal):
-        if confidence is not None:
-            check_confidence(confidence)
-        return OutcomeProgram(known, tuple(asked), aware).rule(asked, confidence)
-    refuse_confidence(confidence)
-    dist = on_cells(known, asked, random_state, progress)
-    program = FairProgram(dist, tuple(asked), aware, hood, kept, goal)
+    check_margin(known, confidence, asked, kept)
+    return solve_on(
+        on_cells(known, asked, random_state, progress),
+        known if isinstance(known, Outcome) else None,
+        asked,
+        aware=aware,
+        neighbours=neighbours,
+        requirements=kept,
+        objective=goal,
+        confidence=confidence,
+    )
+
+
+def solve_on(
+    dist: CellDistribution,
+    outcome: Outcome | None,
+    asked: dict[str, float],
+    *,
+    aware: bool,
+    neighbours: Neighbourhood | None,
+    requirements: tuple[Requirement, ...],
+    objective: Objective,
+    confidence: float | None,
+) -> Rule:
+    """Find the best rule on cells, judged on the labels of the estimate that they were cut from, if there is one."""
+    hood = Neighbourhood() if neighbours is None else neighbours
+    program = FairProgram(dist, tuple(asked), aware, hood, requirements, objective)
     try:
         solved = program.solve(asked)
     except InfeasibleError:
         raise infeasible(program, asked, hood) from None
-    return make_rules(program, [solved], [asked], hood)[0]
+    rules = make_rules(program, [solved], [asked], hood)
+    if outcome is not None:
+        rules = on_labels(program, rules, outcome, confidence)
+    else:
+        warn_if_constant(rules)
+    return rules[0]
 
 
-def single_people(
-    names: Iterable[str], requirements: tuple[Requirement, ...] = (), objective: Objective = ACCURACY
-) -> bool:
-    """Whether what is asked can be solved on an estimate itself: group notions, and accuracy to be best at."""
-    return not requirements and objective == ACCURACY and INDIVIDUAL not in names
-
-
-def refuse_confidence(confidence: float | None) -> None:
-    """Refuse a confidence where cells are solved on."""
-    if confidence is not None:
+def check_margin(
+    law: CellDistribution | Outcome,
+    confidence: float | None,
+    names: Iterable[str],
+    requirements: tuple[Requirement, ...],
+) -> None:
+    """Refuse a confidence where there are no labels to judge by, or where it would not cover all that is asked."""
+    if confidence is None:
+        return
+    check_confidence(confidence)
+    if not isinstance(law, Outcome):
         raise InputError(
-            "A confidence is for rules that decide single people; leave it out, or all that needs cells: individual "
-            "fairness, requirements, another objective."
+            "A confidence is judged by the labels of rows, and cells have none; give the people, or their estimate "
+            "(estimate_outcome)."
         )
+    if requirements or INDIVIDUAL in names:
+        raise InputError(
+            "A confidence is for the gaps of groups; leave it out, or individual fairness and requirements."
+        )
+
+
+def on_labels(
+    program: FairProgram, rules: tuple[Rule, ...], outcome: Outcome, confidence: float | None
+) -> tuple[Rule, ...]:
+    """Judge rules on the labels of an estimate's rows, with margins for a confidence, and say what has to be said."""
+    rows = LabelledRows(outcome, program.variables.dist)
+    if confidence is not None and program.notions:
+        rules = tuple(_with_margins(program, rows, rule, confidence, outcome.data.n_rows) for rule in rules)
+    rules = rows.judge(rules)
+    plain = [rule for rule in rules if not any(rule.margins.values())]
+    rows.warn_if_missed(plain, stacklevel=3)
+    warn_if_constant(plain, stacklevel=3)
+    return rules
+
+
+def _with_margins(program: FairProgram, rows: LabelledRows, rule: Rule, confidence: float, n_rows: int) -> Rule:
+    """Tighten the tolerances of a rule until what chance can add has room."""
+    asked = dict(rule.tolerances)
+    margins: dict[str, float] = {}
+    for _ in range(_MARGIN_ROUNDS):
+        margins = rows.margins(rule, tuple(asked), confidence)
+        if any(0 < margins[name] >= asked[name] for name in asked):
+            warn_unsure(n_rows, asked, margins, confidence)
+            return replace(rows.alike(rule), tolerances=asked, margins=margins)
+        tighter = {name: asked[name] - margins[name] for name in asked}
+        rule = make_rules(program, [program.solve(tighter)], [tighter], rule.neighbours)[0]
+    return replace(rule, tolerances=asked, margins=margins)
 
 
 def infeasible(program: FairProgram, tolerances: Mapping[str, float], neighbours: Neighbourhood) -> InfeasibleError:
@@ -143,7 +207,7 @@ def make_rules(
 ) -> tuple[Rule, ...]:
     """Put together what was found at some tolerances."""
     variables = program.variables
-    x = np.stack([point.x for point in solved])
+    x = np.stack([program.scores(point, at) for point, at in zip(solved, tolerances, strict=True)])
     scores = variables.expand(x)
     accuracy = variables.base + x @ variables.cost
     best = bayes_accuracy(variables)

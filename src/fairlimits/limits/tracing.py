@@ -16,14 +16,13 @@ from fairlimits.law import Neighbourhood, Outcome
 from fairlimits.limits.breakpoints import breakpoints, sweep, without_flat_end
 from fairlimits.limits.frontiers import Frontier
 from fairlimits.limits.laws import Law, estimated, on_cells
-from fairlimits.limits.outcome_rules import OutcomeProgram
 from fairlimits.limits.programs import FairProgram
-from fairlimits.limits.solving import infeasible, make_rules, refuse_confidence, single_people, solve
+from fairlimits.limits.rules import warn_if_constant
+from fairlimits.limits.solving import check_margin, infeasible, make_rules, on_labels, solve
 from fairlimits.notions import (
     ACCURACY,
     Objective,
     Requirement,
-    check_confidence,
     check_names,
     check_tolerances,
     read_objective,
@@ -54,8 +53,7 @@ def frontier(
     Parameters
     ----------
     law : Outcome, CellDistribution or Dataset
-        The joint law of features, group and label (see `solve`). An exact frontier needs cells, so an estimate is cut
-        into them for it.
+        The joint law of features, group and label (see `solve`).
     notions : str or sequence of str
         The notions to constrain, among DP, EA, EOp, PE, EOd and IF.
     tolerances : array-like, or mapping of str to array-like or number, optional
@@ -91,9 +89,7 @@ def frontier(
     kept, goal = read_requirements(requirements), read_objective(objective)
     tell = or_silent(progress)
     known = estimated(law, random_state, progress)
-    if isinstance(known, Outcome) and single_people(names, kept, goal) and not exact:
-        return _on_estimate(known, names, tolerances, aware, confidence, tell)
-    refuse_confidence(confidence)
+    check_margin(known, confidence, names, kept)
     program = FairProgram(on_cells(known, names, random_state, progress), names, aware, hood, kept, goal)
     start: dict[str, float]
     try:
@@ -111,29 +107,13 @@ def frontier(
     except InfeasibleError:
         # The first tolerances are the strictest.
         raise infeasible(program, start, hood) from None
+    rules = make_rules(program, solved, _points(grid), hood)
+    if isinstance(known, Outcome):
+        rules = on_labels(program, rules, known, confidence)
+    else:
+        warn_if_constant(rules)
     tell(1.0, "frontier done")
-    return Frontier(make_rules(program, solved, _points(grid), hood), grid, exact)
-
-
-def _on_estimate(
-    outcome: Outcome,
-    names: tuple[str, ...],
-    tolerances: Tolerances | None,
-    aware: bool,
-    confidence: float | None,
-    tell: Progress,
-) -> Frontier:
-    grid = tolerance_grid(names, tolerances)
-    if confidence is not None:
-        check_confidence(confidence)
-    program = OutcomeProgram(outcome, names, aware)
-    points = _points(grid)
-    rules = []
-    # From loose to tight: the first is without prices, and each next one starts from the one before.
-    for done, asked in enumerate(reversed(points), 1):
-        rules.append(program.rule(asked, confidence))
-        tell(done / len(points), f"tolerance {done} of {len(points)}")
-    return Frontier(tuple(rules[::-1]), grid)
+    return Frontier(rules, grid, exact)
 
 
 def _points(grid: Mapping[str, Floats]) -> list[dict[str, float]]:

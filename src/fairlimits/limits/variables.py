@@ -26,6 +26,7 @@ class Variables:
         held = dist.mass.sum(axis=2)
         self.filled: Flags = held > 0 if aware else held.sum(axis=1) > 0
         self.cost: Floats = gain[self.filled] if aware else gain.sum(axis=1)[self.filled]
+        self.mass: Floats = held[self.filled] if aware else held.sum(axis=1)[self.filled]
         self.base = float(dist.mass[:, :, 0].sum())
         self.cell: Ints = np.nonzero(self.filled)[0].astype(np.int64)
         self.group: Ints | None = np.nonzero(self.filled)[1].astype(np.int64) if aware else None

@@ -164,12 +164,12 @@ def standard_errors(people: People, scores: Floats, rates: tuple[Rate, ...]) -> 
     for k, rate in enumerate(rates):
         event = np.asarray(rate.event)[event_of]
         value = event[:, 1] * scores + event[:, 0] * (1 - scores)
-        for g in range(len(people.groups)):
-            rows = (people.group == g) & np.isin(people.label, rate.given) & (share > 0)
-            if rows.any():
-                weight = share[rows] / share[rows].sum()
-                mean = weight @ value[rows]
-                errors[k, g] = np.sqrt((weight**2) @ (value[rows] - mean) ** 2)
+        weight = share * np.isin(event_of, rate.given)
+        total = np.bincount(people.group, weight, len(people.groups))
+        known = total > 0
+        mean = np.bincount(people.group, weight * value, len(people.groups)) / np.where(known, total, 1.0)
+        off = np.bincount(people.group, (weight * (value - mean[people.group])) ** 2, len(people.groups))
+        errors[k, known] = np.sqrt(off[known]) / total[known]
     return errors
 
 

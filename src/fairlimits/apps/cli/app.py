@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from fairlimits.apps.cli.reproduce import reproduce
 from fairlimits.apps.cli.scenarios import scenarios
 from fairlimits.apps.cli.terminal import complain
 from fairlimits.errors import FairlimitsError
+from fairlimits.limits import ConstantRuleWarning
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -53,7 +55,10 @@ def _top(
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code: 0, or 2 after one sentence on what was wrong."""
     try:
-        app(args=list(arguments), prog_name="fairlimits")
+        with warnings.catch_warnings():
+            # Tables, pictures and pages mark such rules.
+            warnings.simplefilter("ignore", ConstantRuleWarning)
+            app(args=list(arguments), prog_name="fairlimits")
     except FairlimitsError as error:
         complain(str(error))
         return 2

@@ -175,8 +175,10 @@ def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], what: str, h
     shown = at[np.unique(np.linspace(0, len(at) - 1, _LINES).round().astype(int))]
     rows = []
     for position in shown:
-        values = (np.interp(position, curves[aware].at, curves[aware].value) for aware in (True, False))
-        rows.append((f"{position:.4f}", *(f"{value:.4f}" for value in values)))
+        values = [np.interp(position, curves[aware].at, curves[aware].value) for aware in (True, False)]
+        alike = [_is_constant(curves[aware], position) for aware in (True, False)]
+        shown_values = [f"{value:.4f}{' =' if same else ''}" for value, same in zip(values, alike, strict=True)]
+        rows.append((f"{position:.4f}", *shown_values))
     goal = curves[True].objective
     rows_text = f"{int(dist.counts.sum()):,} rows, " if dist.counts is not None else ""
     asked = "".join(f", {each}" for each in held)
@@ -185,6 +187,8 @@ def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], what: str, h
         rows,
         f"Best {goal.title}, plug-in ({rows_text}{dist.n_cells} cells{asked})",
     )
+    if any(line.endswith(" =") for row in rows for line in row):
+        say("=: everybody gets the same score.")
     best = ", ".join(
         f"{solve(dist, {}, aware=aware, objective=goal).value:.4f} with the group {'seen' if aware else 'hidden'}"
         for aware in (True, False)
@@ -192,6 +196,11 @@ def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], what: str, h
     say(f"Without any constraint: {best}.")
     if curves[True].exact:
         say(f"{len(curves[True])} and {len(curves[False])} breakpoints; straight lines between them are exact.")
+
+
+def _is_constant(curve: Frontier, position: float) -> bool:
+    """Whether the rule at a position gives everybody the same score; between two points it is a mix of theirs."""
+    return bool(np.interp(position, curve.at, curve.is_constant.astype(np.float64)) == 1)
 
 
 def _write(

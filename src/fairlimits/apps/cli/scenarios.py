@@ -102,7 +102,8 @@ def _print(found: Scenarios, tolerances: Mapping[str, float]) -> None:
         held = own.evaluation
         left = "" if math.isnan(own.correlation) else f"{own.correlation:.3f}"
         gaps = [_short(held.gaps[name]) for name in group_notions]
-        rows.append((own.name, f"{held.plug_in:.4f}", _short(held.accuracy), *gaps, left))
+        name = f"{own.name}; same score for all" if own.constant else own.name
+        rows.append((name, f"{held.plug_in:.4f}", _short(held.accuracy), *gaps, left))
     heads = ("situation", "plug-in", "held out", *(f"gap {name}" for name in group_notions), "correlation")
     asked = ", ".join(f"{name} <= {value:g}" for name, value in tolerances.items())
     print_table(heads, rows, f"Accuracy with {asked} ({found.learned:,} rows learned, {found.tested:,} held out)")

@@ -75,6 +75,7 @@ class Answer(TypedDict):
     accuracy: float
     best: float
     other_accuracy: float
+    constant: bool
     gaps: dict[str, float | None]
     shadow_prices: dict[str, float]
     decorrelation: Decorrelated | None
@@ -124,6 +125,7 @@ def answer(dist: CellDistribution, choices: Choices) -> Answer:
         "accuracy": rule.accuracy,
         "best": rule.bayes_accuracy,
         "other_accuracy": other.accuracy,
+        "constant": rule.is_constant,
         "gaps": gaps,
         "shadow_prices": {name: rule.shadow_prices[name] for name in choices.effective},
         "decorrelation": _decorrelated(dist, choices, rule) if choices.decorrelated else None,

@@ -183,6 +183,7 @@ def headline(answer: Answer) -> list[Any]:
                 ),
                 html.Span(figure(answer["other_accuracy"]), id="other-accuracy"),
                 html.Span(". Plug-in: read on the cells that the rule was made on."),
+                html.Span(" Everybody gets the same score." if answer["constant"] else "", id="constant"),
             ],
             className="note",
         ),

@@ -21,6 +21,9 @@ from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
 # Features of a cell's typical person that a table has room for.
 _FEATURES_SHOWN = 6
 
+# Mark of a rule that gives everybody the same score.
+_ALIKE = " <b>=</b>"
+
 
 def _with_interval(own: HeldOutFigure | None, sign: str = "") -> str:
     if own is None:
@@ -37,7 +40,8 @@ def situations(findings: Findings) -> str:
     for own in held.situations:
         left = "" if own.correlation is None else f"{own.correlation:.2f}"
         gaps = [_with_interval(own.gaps[name]) for name in names]
-        rows.append((escape(own.name.capitalize()), percent(own.plug_in), _with_interval(own.accuracy), *gaps, left))
+        name = escape(own.name.capitalize()) + (" <small>same score for all</small>" if own.constant else "")
+        rows.append((name, percent(own.plug_in), _with_interval(own.accuracy), *gaps, left))
     costs = [
         (escape(own.name), hundredfold(own.plug_in, "+"), _with_interval(own.held_out, "+"))
         for own in held.situation_costs
@@ -120,7 +124,8 @@ def costs(findings: Findings) -> str:
         cells = [f"{escape(title(notion).capitalize())} <small>{notion}</small>"]
         for aware in (False, True):
             found = [held.cost(notion, tolerance, aware) for tolerance in PRICED_AT]
-            cells += [_with_interval(own.cost) for own in found] + [_with_interval(found[-1].gap)]
+            cells += [_with_interval(own.cost) + (_ALIKE if own.constant else "") for own in found]
+            cells.append(_with_interval(found[-1].gap))
         rows.append(cells)
     heads = ("Notion", *("at 0", "at 0.05", "its gap then, %") * 2)
     over = (
@@ -128,7 +133,8 @@ def costs(findings: Findings) -> str:
         (f"group hidden, best {percent(held.best_hidden.value)}", 3),
         (f"group seen, best {percent(held.best_seen.value)}", 3),
     )
-    notes = "".join(f"<p class=note>{escape(note)}</p>" for note in held.notes)
+    marked = [f"{_ALIKE.strip()} Everybody gets the same score."] if any(own.constant for own in held.costs) else []
+    notes = "".join(f"<p class=note>{note}</p>" for note in [*marked, *map(escape, held.notes)])
     return section(
         "What each notion costs on new people",
         "<p>Points of accuracy lost on held-out rows, against the best rule without constraint on the same rows; and "

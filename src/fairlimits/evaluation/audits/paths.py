@@ -11,7 +11,7 @@ from fairlimits._util.progress import Progress
 from fairlimits.data import Dataset
 from fairlimits.evaluation.audits.predictions import Decided
 from fairlimits.law import Outcome
-from fairlimits.limits import MarginWarning, OutcomeProgram, Rule, solve
+from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, frontier, solve
 from fairlimits.notions import alike_accuracy, tally
 
 Path: TypeAlias = tuple[Rule, ...]
@@ -73,6 +73,7 @@ def find_rules(
     with warnings.catch_warnings():
         # What gaps come to is judged on held-out rows, whether or not they met their tolerance here.
         warnings.simplefilter("ignore", MarginWarning)
+        warnings.simplefilter("ignore", ConstantRuleWarning)
         for name in names:
             tell(len(paths) / steps, f"frontier of {name}")
             paths[name] = _path(outcome, [{name: tolerance} for tolerance in _TOLERANCES], aware, positive)
@@ -88,14 +89,7 @@ def find_rules(
 def _path(outcome: Outcome, tolerances: Sequence[Mapping[str, float]], aware: bool, positive: float) -> Path:
     """Rules at tolerances that are looser and looser."""
     names = tuple(tolerances[0])
-    program = OutcomeProgram(outcome, names, aware)
+    curve = frontier(outcome, names, {name: [own[name] for own in tolerances] for name in names}, aware=aware)
+    # What is no better than deciding all alike is of no use.
     least = alike_accuracy(names, positive)
-    rules: list[Rule] = []
-    # From loose to tight: each starts from the one before.
-    for own in reversed(tolerances):
-        rule = program.rule(own, None)
-        # What is no better than that is of no use, nor is what is tighter still: there it would chase chance.
-        if rule.accuracy <= least:
-            break
-        rules.append(rule)
-    return tuple(reversed(rules))
+    return tuple(rule for rule in curve.rules if rule.accuracy > least)

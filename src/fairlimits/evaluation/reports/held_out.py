@@ -24,7 +24,7 @@ from fairlimits.evaluation.reports.parts import (
 )
 from fairlimits.evaluation.scenarios import Scenarios, compare
 from fairlimits.law import Outcome, discretize, estimate_outcome
-from fairlimits.limits import MarginWarning, Rule, decide_all, frontier, solve
+from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, decide_all, frontier, solve
 from fairlimits.notions import (
     NOTIONS,
     RESAMPLES,
@@ -111,6 +111,8 @@ def find_held_out(
     tell(0.62, "predicting held-out rows")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MarginWarning)
+        # Tables mark rules that give everybody the same score.
+        warnings.simplefilter("ignore", ConstantRuleWarning)
         rules = _rules(outcome, tell)
         tell(0.75, "judging on held-out rows")
         costs, curves, best = _judge(rules, test, random_state)
@@ -182,7 +184,9 @@ def _judge(
                 )
                 gap = HeldOutFigure.of(judged[k].gaps[names[0]])
                 accuracy, cost = _known(judged[k]), HeldOutFigure(*map(float, lost))
-                costs.append(HeldOutCost(names[0], title(names[0]), tolerance, aware, accuracy, gap, cost))
+                costs.append(
+                    HeldOutCost(names[0], title(names[0]), tolerance, aware, accuracy, gap, cost, every[k].is_constant)
+                )
     return tuple(costs), tuple(curves), best
 
 
@@ -214,6 +218,7 @@ def _situations(found: Scenarios) -> tuple[SituationLine, ...]:
             accuracy=_known(own.evaluation),
             gaps={name: HeldOutFigure.of(gap) for name, gap in own.evaluation.gaps.items()},
             correlation=finite(own.correlation),
+            constant=own.constant,
         )
         for own in found.situations
     )

@@ -154,6 +154,8 @@ class HeldOutCost:
     accuracy: HeldOutFigure
     gap: HeldOutFigure | None
     cost: HeldOutFigure
+    constant: bool
+    """Whether the rule gives everybody the same score."""
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,8 @@ class SituationLine:
     accuracy: HeldOutFigure
     gaps: dict[str, HeldOutFigure | None]
     correlation: float | None
+    constant: bool
+    """Whether the rule gives everybody the same score."""
 
 
 @dataclass(frozen=True)

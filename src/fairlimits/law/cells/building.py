@@ -40,6 +40,10 @@ _GENERATOR = "cart"
 _BLEND = 0.5
 
 
+# Digits in which two estimates must differ to count as two points.
+_DIGITS = 5
+
+
 class SamplingWarning(UserWarning):
     """Fewer rows were generated than the sampling bound asks for at the chosen number of cells."""
 
@@ -80,7 +84,7 @@ def discretize(
     data : Dataset, or what `open_data` takes or returns with ``stream=True``
         The people.
     cells : int, default=256
-        Number of cells, N.
+        Number of cells, N. Where cells cut q, there are no more of them than distinct points.
     partition : {"features", "outcome", "blend"}, default="features"
         What the cells cut: the feature space, as in the paper; an estimate of q; or both, with equal weight.
     generator : str, Generator or None, default="auto"
@@ -256,6 +260,8 @@ def _by_outcome(
     share, q = known.weight, known.q
     space = Space.fit(q, share, encoding, encoded, _BLEND if partition == "blend" else 0.0)
     placed = space.place(q, encoded)
+    # Where most people have a twin, there are fewer points to cut than cells were asked for.
+    cells = min(cells, len(np.unique(np.round(placed[share > 0], _DIGITS), axis=0)))
     codebook: Codebook = fit_codebook(
         placed,
         cells,

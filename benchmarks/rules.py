@@ -1,0 +1,218 @@
+"""Rules on an estimate where there are many groups, or few rows: how far they are from the true limit, beside peers.
+
+A law is simulated: features of 20,000 people, with the chance of every group and label known. Rows are drawn from it,
+P(A, Y | x) is estimated from them, and every method makes rules from the same draw and the same estimate. What a rule
+attains is computed on the law itself, without chance, and compared with the limit at the gap that it attains.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+import fairlimits as fl
+from benchmarks.peers import reduction, thresholds
+from benchmarks.peers.bases import Estimates, score
+from benchmarks.peers.splits import Floats, Setting, Split
+
+LAWS = ((2, 1_000), (2, 20_000), (3, 5_000), (4, 1_000), (5, 20_000), (8, 5_000), (8, 20_000))
+"""Groups and rows of each law."""
+DRAWS = 5
+TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.2)
+CRITERIA = ("DP", "EOd")
+PEOPLE = 20_000
+_TRUE_CELLS = 2_048
+
+
+class Known:
+    """A simulated law, and people whose every chance is known.
+
+    Parameters
+    ----------
+    groups : int
+        Number of groups; each is about 0.6 times as large as the one before.
+    seed : int
+    """
+
+    def __init__(self, groups: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.groups = groups
+        self._towards = rng.normal(0, 0.5, (5, groups))
+        self._label = rng.normal(0, 0.8, 5)
+        self._own = rng.normal(0, 0.5, (2, groups))
+        self.numbers = rng.normal(size=(PEOPLE, 4))
+        self.kinds = rng.integers(0, 5, PEOPLE)
+        self.q = self._chances()
+
+    def _chances(self) -> Floats:
+        x = np.column_stack([self.numbers, np.cos(2 * self.numbers[:, 0]) * (self.kinds - 2) / 2])
+        towards = x @ self._towards + np.arange(self.groups) * np.log(0.6)
+        share = np.exp(towards)
+        share /= share.sum(axis=1, keepdims=True)
+        odds = (x @ self._label + 0.5 * x[:, 1] * x[:, 2] - 0.4)[:, None] + self._own[0] + x[:, 3:4] * self._own[1]
+        positive = 1 / (1 + np.exp(-1.3 * odds))
+        return np.stack([share * (1 - positive), share * positive], axis=2)
+
+    def draw(self, rows: int, seed: int) -> fl.Dataset:
+        """Draw people with replacement, and the group and label of each."""
+        rng = np.random.default_rng(seed)
+        chosen = rng.integers(0, PEOPLE, rows)
+        cumulated = self.q[chosen].reshape(rows, -1).cumsum(axis=1)
+        which = (rng.random((rows, 1)) > cumulated).sum(axis=1).clip(max=2 * self.groups - 1)
+        return self._table(chosen, which // 2, which % 2)
+
+    def everybody(self) -> fl.Dataset:
+        """All people, once as a member of each group; their labels mean nothing."""
+        chosen = np.repeat(np.arange(PEOPLE), self.groups)
+        return self._table(chosen, np.tile(np.arange(self.groups), PEOPLE), np.arange(len(chosen)) % 2)
+
+    def _table(self, chosen: Any, group: Any, label: Any) -> fl.Dataset:
+        columns = {f"x{at}": self.numbers[chosen, at] for at in range(4)}
+        columns["kind"] = np.array([f"k{own}" for own in self.kinds[chosen]])
+        # All groups must be known to all tables, whoever was drawn.
+        names = [f"g{own}" for own in range(self.groups)]
+        first = fl.Dataset.from_frame(
+            pa.table({**columns, "g": [names[own] for own in group], "y": label}),
+            label="y",
+            positive=1,
+            sensitive="g",
+        )
+        if len(first.groups) != self.groups:
+            raise SystemExit("A group was not drawn at all; take more rows.")
+        return first
+
+    def attained(self, decided: Floats, criterion: str) -> tuple[float, float]:
+        """Accuracy and gap, on the law, of scores of all people as members of each group, of shape (people, groups)."""
+        mass = self.q / PEOPLE
+        accuracy = float((mass[:, :, 1] * decided + mass[:, :, 0] * (1 - decided)).sum())
+        people, ones = mass.sum(axis=0), np.einsum("igy,ig->gy", mass, decided)
+        if criterion == "DP":
+            return accuracy, float(np.ptp(ones.sum(axis=1) / people.sum(axis=1)))
+        return accuracy, float(np.ptp(ones / people, axis=0).max())
+
+    def limit(self, criterion: str, aware: bool) -> fl.Frontier:
+        """The true limit, on many cells of the true chances."""
+        people = np.arange(PEOPLE) % 2
+        data = self._table(np.arange(PEOPLE), np.arange(PEOPLE) % self.groups, people)
+        from fairlimits.law import Outcome
+
+        outcome = Outcome(data, self.q, None, {}, {})  # type: ignore[arg-type]
+        dist = fl.discretize(data, _TRUE_CELLS, partition="outcome", outcome=outcome)
+        return fl.frontier(fl.CellDistribution.from_mass(dist.mass), criterion, np.linspace(0, 0.5, 101), aware=aware)
+
+
+def _booster() -> HistGradientBoostingClassifier:
+    return HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, learning_rate=0.15)
+
+
+def compare(groups: int, rows: int, seed: int) -> list[dict[str, Any]]:
+    """Points below the true limit, of every method, for one draw."""
+    warnings.simplefilter("ignore")
+    known = Known(groups, 100 * groups)
+    learn, everybody = known.draw(rows, 1_000 + seed), known.everybody()
+    outcome = fl.estimate_outcome(learn, estimator=_booster(), random_state=seed, n_jobs=1)
+    once = outcome.model.predict(everybody.take(np.arange(0, everybody.n_rows, groups)))
+    split = Split("known", seed, learn, everybody)
+    at = np.repeat(np.arange(PEOPLE), groups)
+    scores = Estimates(
+        np.arange(rows), score(outcome.q, learn.group), score(once[at], everybody.group), float("nan")
+    )
+    methods: dict[str, tuple[Callable[[Setting], Floats], tuple[bool, ...], tuple[str, ...]]] = {
+        "fairlimits": (lambda own: _ours(outcome, once, own), (False, True), CRITERIA),
+        "error-parity": (lambda own: thresholds.error_parity(split, own, scores)(), (True,), CRITERIA),
+        "ThresholdOptimizer": (lambda own: thresholds.fairlearn(split, own, scores)(), (True,), CRITERIA),
+        "ExponentiatedGradient": (lambda own: reduction.fit(split, own, None)(), (False,), CRITERIA),
+    }
+    found = []
+    for (name, (fit, sees, criteria)), criterion in product(methods.items(), CRITERIA):
+        for aware in sees if criterion in criteria else ():
+            limit = known.limit(criterion, aware)
+            for eps in _asked(name, criterion):
+                start = time.process_time()
+                decided = fit(Setting(criterion, eps, aware)).reshape(PEOPLE, -1)
+                accuracy, gap = known.attained(np.broadcast_to(decided, (PEOPLE, groups)), criterion)
+                found.append(
+                    {
+                        "groups": groups,
+                        "rows": rows,
+                        "seed": seed,
+                        "method": name,
+                        "criterion": criterion,
+                        "aware": aware,
+                        "eps": eps,
+                        "gap": gap,
+                        "below": float(np.interp(gap, limit.at, limit.plug_in)) - accuracy,
+                        "seconds": time.process_time() - start,
+                    }
+                )
+    return found
+
+
+def _asked(name: str, criterion: str) -> Iterator[float]:
+    for eps in TOLERANCES:
+        # Relaxed equalized odds is not offered; a reduction takes minutes.
+        if (name, criterion) == ("ThresholdOptimizer", "EOd") and eps > 0:
+            continue
+        if name == "ExponentiatedGradient" and eps not in (0.02, 0.1):
+            continue
+        yield eps
+
+
+def _ours(outcome: fl.Outcome, q: Floats, own: Setting) -> Floats:
+    rule = fl.solve(outcome, {own.criterion: own.eps}, aware=own.aware)
+    people = {name: values[: len(q)] for name, values in outcome.data.columns.items()}
+    cell = rule.distribution.places.cells_of(people, len(q), q)  # type: ignore[union-attr]
+    return np.asarray(rule.policy.scores[cell])
+
+
+def run(laws: tuple[tuple[int, int], ...] = LAWS, draws: int = DRAWS) -> list[dict[str, Any]]:
+    """All laws, a draw a core."""
+    jobs = [(groups, rows, seed) for groups, rows in laws for seed in range(draws)]
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        return [row for rows in pool.map(compare, *zip(*jobs, strict=True)) for row in rows]
+
+
+def markdown(results: list[dict[str, Any]]) -> str:
+    """Write the table: for each law and criterion, the mean distance from the limit of every method."""
+    names = list(dict.fromkeys(row["method"] for row in results))
+    lines = []
+    for groups, rows in dict.fromkeys((row["groups"], row["rows"]) for row in results):
+        for criterion, aware in product(CRITERIA, (False, True)):
+            own = [
+                row
+                for row in results
+                if (row["groups"], row["rows"], row["criterion"], row["aware"]) == (groups, rows, criterion, aware)
+            ]
+            cells = [_cell(own, name) for name in names]
+            lines.append([str(groups), f"{rows:,}", f"{criterion}, {'seen' if aware else 'hidden'}", *cells])
+    heads = ["groups", "rows", "criterion, group", *names]
+    table = [heads, ["---"] * len(heads), *lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in table)
+
+
+def _cell(results: list[dict[str, Any]], name: str) -> str:
+    own = [row for row in results if row["method"] == name]
+    if not own:
+        return ""
+    # Ours is read at the tolerances that the peer was asked for; the difference is paired by draw and tolerance.
+    mean, over = 100 * np.mean([row["below"] for row in own]), np.mean([row["gap"] - row["eps"] for row in own])
+    text = f"{mean:.2f} ({over:+.3f})"
+    ours = {(row["seed"], row["eps"]): row["below"] for row in results if row["method"] == "fairlimits"}
+    if name == "fairlimits" or not ours:
+        return text
+    behind: dict[int, list[float]] = {}
+    for row in own:
+        behind.setdefault(row["seed"], []).append(100 * (row["below"] - ours[row["seed"], row["eps"]]))
+    each = np.array([np.mean(values) for values in behind.values()])
+    error = each.std(ddof=1) / np.sqrt(len(each)) if len(each) > 1 else np.nan
+    return f"{text}; ours ahead {each.mean():+.2f} ± {2 * error:.2f}"
