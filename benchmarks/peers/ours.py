@@ -12,7 +12,7 @@ import numpy as np
 import fairlimits as fl
 from benchmarks.peers.bases import Estimates
 from benchmarks.peers.splits import Floats, Setting, Split
-from fairlimits.law import Outcome, OutcomeModel
+from fairlimits.law import ClassifierLaw, Outcome, OutcomeModel
 
 
 def estimate(split: Split, file: Path) -> None:
@@ -29,6 +29,6 @@ def estimate(split: Split, file: Path) -> None:
 def ours(split: Split, setting: Setting, estimates: Estimates) -> Callable[[], Floats]:
     """Fit our rule at one tolerance; the answer gives its probability of deciding 1 for the test rows."""
     # The test rows were estimated before, so the model that would do it is not needed.
-    outcome = Outcome(split.learn, estimates.fit, OutcomeModel(split.learn.schema, ()), {}, {})
+    outcome = Outcome(split.learn, estimates.fit, OutcomeModel(split.learn.schema, ClassifierLaw((), ())), {}, {})
     rule = fl.solve(outcome, {setting.criterion: setting.eps}, aware=setting.aware)
     return lambda: rule.policy.scores_at(estimates.test, split.test.group)

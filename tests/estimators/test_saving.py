@@ -23,8 +23,6 @@ import fairlimits
 from fairlimits import ConstrainedBayesClassifier, Decorrelator, InputError, estimate_outcome, load, save, solve
 from fairlimits.errors import FileError
 from fairlimits.estimators.storage import TRUSTED
-from fairlimits.law.outcome import crossfit
-from fairlimits.law.outcome.learners import CodesView, Learner
 
 X, Y, SEX = applicants(300)
 TIGHT = {"DP": 0.1}
@@ -44,10 +42,11 @@ PATHS = [
     "fairlimits.law.cells.origins.Origin",
     "fairlimits.law.cells.outcome_cells.OutcomeCells",
     "fairlimits.law.cells.outcome_cells.Space",
-    "fairlimits.law.outcome.crossfit.OutcomeModel",
-    "fairlimits.law.outcome.learners.Chances",
-    "fairlimits.law.outcome.learners.CodesView",
-    "fairlimits.law.outcome.learners.EncodedView",
+    "fairlimits.law.outcome.classifiers.Chances",
+    "fairlimits.law.outcome.classifiers.ClassifierLaw",
+    "fairlimits.law.outcome.classifiers.CodesView",
+    "fairlimits.law.outcome.classifiers.EncodedView",
+    "fairlimits.law.outcome.models.OutcomeModel",
     "fairlimits.limits.frontiers.Frontier",
     "fairlimits.limits.policies.CellPolicy",
     "fairlimits.limits.rules.OnLabels",
@@ -95,17 +94,16 @@ def test_classifiers(tolerances: dict[str, float], options: dict[str, Any], tmp_
         np.testing.assert_array_equal(again.distribution_.mass, model.distribution_.mass)
 
 
-def test_boosting_with_categories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def few_trees(schema: Any, encoding: Any) -> tuple[Learner, ...]:
-        view = CodesView(schema)
-        return (
-            Learner("boosting", view, lambda given, seed: HistGradientBoostingClassifier(
-                max_iter=3, categorical_features=view.categories(given)
-            )),
-        )  # fmt: skip
-
-    monkeypatch.setattr(crossfit, "default_learners", few_trees)
+def test_the_default_learners_are_a_few_arrays(tmp_path: Path) -> None:
     model = ConstrainedBayesClassifier(TIGHT).fit(X, Y, sensitive_features=SEX)
+    again = round_trip(model, tmp_path)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert (tmp_path / "model.skops").stat().st_size < 200_000
+
+
+def test_a_booster_with_categories_of_its_own(tmp_path: Path) -> None:
+    booster = HistGradientBoostingClassifier(max_iter=3, categorical_features=[1])
+    model = quick(TIGHT, estimator=booster).fit(X, Y, sensitive_features=SEX)
     again = round_trip(model, tmp_path)
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 

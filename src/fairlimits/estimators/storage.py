@@ -25,6 +25,7 @@ from fairlimits.estimators.decorrelator import Decorrelator
 from fairlimits.law import (
     CellDistribution,
     Chances,
+    ClassifierLaw,
     CodesView,
     EncodedView,
     Neighbourhood,
@@ -40,6 +41,7 @@ _OWN: tuple[type, ...] = (
     CellDistribution,
     CellPolicy,
     Chances,
+    ClassifierLaw,
     CodesView,
     ConstrainedBayesClassifier,
     Costs,

@@ -27,7 +27,7 @@ from fairlimits.law.cells.sampling import cells_supported, samples_needed
 from fairlimits.law.generators import PAPER_EPOCHS, CartGenerator, CtganGenerator, make_generator
 from fairlimits.law.generators.fidelities import Fidelity, FidelityReport, fidelity, fidelity_report
 from fairlimits.law.outcome import Outcome, OutcomeCells, OutcomeModel, Space, estimate_outcome
-from fairlimits.law.outcome.learners import Chances, CodesView, EncodedView
+from fairlimits.law.outcome.classifiers import Chances, ClassifierLaw, CodesView, EncodedView
 
 __all__ = [
     "DEFAULT_GENERATOR",
@@ -38,6 +38,7 @@ __all__ = [
     "CartGenerator",
     "CellDistribution",
     "Chances",
+    "ClassifierLaw",
     "CodesView",
     "CtganGenerator",
     "EncodedView",

@@ -11,8 +11,8 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Encoding
 from fairlimits.errors import InputError
 from fairlimits.law.cells.quantizer.codebook import assign
-from fairlimits.law.outcome.crossfit import OutcomeModel
-from fairlimits.law.outcome.learners import Columns
+from fairlimits.law.outcome.codes import Columns
+from fairlimits.law.outcome.models import OutcomeModel
 
 
 @dataclass(frozen=True, eq=False)

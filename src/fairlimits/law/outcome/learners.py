@@ -1,273 +1,321 @@
-"""Learners of class probabilities: each turns rows of mixed features, and what else is given, into chances of classes.
+"""The learners of a two-way chance that are tried by default, and how each is fitted.
 
-Three kinds are tried by default, because none is best everywhere: boosting that knows categories, boosting on half of
-the features at a time with categories as codes, and logistic regression. A user's own scikit-learn classifier takes
-their place if one is given.
+They are boosting that knows categories, boosting with categories put in order by how often the target comes true, and
+logistic regression. How large the trees are depends on the number of rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from inspect import signature
-from typing import Any, Protocol, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
+from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline
-from threadpoolctl import threadpool_limits
 
-from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Encoding, Schema, category_columns
-from fairlimits.errors import InputError
+from fairlimits._util.types import Flags, Floats
+from fairlimits.law.outcome.codes import Bytes
+from fairlimits.law.outcome.ensembles import Member
+from fairlimits.law.outcome.exporting import export_trees
+from fairlimits.law.outcome.trees import Singles
 
-Columns: TypeAlias = Mapping[str, NDArray[Any]]
+MANY_ROWS = 20_000
+"""From here on trees are large, steps are long, and what does not help in the first fold is not tried in the others."""
 
-# Scikit-learn's logistic regression stops short of the optimum with its default of 100.
+FEW_ROWS = 6_000
+"""Below, trees are small."""
+
+# With fewer rows, trees whose leaves have 20 rows find nothing to split in a fold.
+_FEWEST_FOR_TREES = 60
+
+# Trees that a first fit may grow, and those without gain after which it stops.
+_MOST_TREES = 400
+_PATIENCE = 15
+
+# The other folds grow so many times the trees that were best in the first fold.
+_MARGIN = 1.25
+
+# A first fit that needs fewer trees takes steps too long for what there is to learn.
+_TOO_SOON = 25
+_SHORT_STEP = 0.1
+
+# Rows at the overall rate that are added to a category before categories are put in order.
+_PSEUDO_ROWS = 20
+
+# The Newton steps of logistic regression cost the square of the number of columns.
+_MOST_NEWTON_COLUMNS = 300
 _MOST_STEPS = 1_000
+_MOST_NEWTON_STEPS = 30
+
+# Newton's method stops where another step would lower the mean log-loss by less than half of this.
+_SETTLED = 1e-8
+
+# Rows on which exported trees are compared with scikit-learn's.
+_COMPARED = 8
 
 
 @dataclass(frozen=True)
-class Given:
-    """A variable that is known beside the features: the label, or the group.
-
-    Parameters
-    ----------
-    values : ndarray of int of shape (n,)
-        Its value in each row, from 0.
-    size : int
-        Number of values that it can take.
-    """
-
-    values: Ints
-    size: int
-
-
-class View(Protocol):
-    """How a learner sees rows; what is given is None if nothing is."""
-
-    def __call__(self, columns: Columns, n_rows: int, given: Given | None) -> Floats:
-        """Write rows as a matrix."""
-        ...
-
-
-@dataclass(frozen=True)
-class CodesView:
-    """Numbers as they are, categories as their codes, missing values as NaN; what is given comes last."""
-
-    schema: Schema
-
-    def __call__(self, columns: Columns, n_rows: int, given: Given | None) -> Floats:
-        """Write rows as a matrix."""
-        parts = []
-        for feature in self.schema.features:
-            values = np.asarray(columns[feature.name], dtype=np.float64)
-            parts.append(np.where(values < 0, np.nan, values) if feature.kind == "categorical" else values)
-        if given is not None:
-            parts.append(given.values.astype(np.float64))
-        return np.column_stack(parts) if parts else np.zeros((n_rows, 0))
-
-    def categories(self, given: Given | None) -> list[int]:
-        """Columns that hold categories."""
-        sizes = [len(feature.categories) for feature in self.schema.features]
-        if given is not None:
-            sizes.append(given.size)
-        return category_columns(sizes)
-
-
-@dataclass(frozen=True)
-class EncodedView:
-    """Numbers scaled, a column for each category; what is given comes last, a column for each value."""
-
-    encoding: Encoding
-
-    def __call__(self, columns: Columns, n_rows: int, given: Given | None) -> Floats:
-        """Write rows as a matrix."""
-        encoded = self.encoding.transform(columns, n_rows).astype(np.float64)
-        if given is None:
-            return encoded
-        return np.hstack([encoded, np.eye(given.size)[given.values]])
-
-
-class Rows:
-    """Rows to be estimated: those alike are estimated once, and a view of them is worked out once for all learners.
-
-    Parameters
-    ----------
-    columns : mapping of str to ndarray
-        Features coded as in `Dataset.columns`.
-    n_rows : int
-    """
-
-    def __init__(self, columns: Columns, n_rows: int) -> None:
-        self._columns, self._kind_of = _distinct(columns, n_rows)
-        self._kinds = int(self._kind_of.max(initial=-1)) + 1
-        self._seen: dict[tuple[int, int | None, int | None], Floats] = {}
-
-    def seen_by(self, view: View, value: int | None, size: int | None) -> Floats:
-        """Matrix of the distinct rows, all with one value of what is given."""
-        key = (id(view), value, size)
-        if key not in self._seen:
-            given = None
-            if value is not None and size is not None:
-                given = Given(np.full(self._kinds, value, dtype=np.int64), size)
-            self._seen[key] = view(self._columns, self._kinds, given)
-        return self._seen[key]
-
-    def each(self, estimates: Floats) -> Floats:
-        """Give every row the estimate of its kind."""
-        return estimates[self._kind_of]
-
-    def __len__(self) -> int:
-        return len(self._kind_of)
-
-
-def _distinct(columns: Columns, n_rows: int) -> tuple[Columns, Ints]:
-    """Rows without repetitions, and which of them each row is.
-
-    Where features are categories, most people have somebody who is just like them.
-    """
-    if not columns or n_rows == 0:
-        return columns, np.zeros(n_rows, dtype=np.int64)
-    matrix = np.column_stack([np.asarray(values, dtype=np.float64) for values in columns.values()])
-    # As bytes, so that missing values are alike too.
-    _, first, kind = np.unique(matrix.view(f"V{matrix.strides[0]}")[:, 0], return_index=True, return_inverse=True)
-    return {name: values[first] for name, values in columns.items()}, kind
-
-
-@dataclass(frozen=True)
-class Learner:
-    """A classifier to be fitted, and how it sees rows.
+class Booster:
+    """Gradient boosting on coded features.
 
     Parameters
     ----------
     name : str
         What it is called in tables.
-    view : View
-        How it sees rows.
-    make : callable
-        Makes the unfitted classifier from what is given and a seed.
+    leaves : int
+        Leaves of a tree.
+    rate : float
+        Learning rate.
+    penalty : float
+        Added to the sum of second derivatives in each leaf.
+    ordered : bool
+        Whether categories are put in order by the rate of the target, instead of being split in any two parts.
     """
 
     name: str
-    view: View
-    make: Callable[[Given | None, int], Any]
-
-    def fit(
-        self,
-        columns: Columns,
-        target: Ints,
-        classes: int,
-        weight: Floats,
-        given: Given | None,
-        random_state: int,
-    ) -> Chances:
-        """Learn the chances of the classes 0 to `classes` - 1."""
-        counted = weight > 0
-        present = np.unique(target[counted])
-        if len(present) < 2:
-            # Where no row counts, nothing is known of the classes.
-            return Chances(self.view, None, present if len(present) else np.arange(classes), classes)
-        matrix = self.view(columns, len(target), given)[counted]
-        model = self.make(given, random_state)
-        # Threads of one fit wait for each other at every step; fits run side by side instead.
-        with threadpool_limits(limits=1):
-            model.fit(matrix, target[counted], **{weight_argument(model): weight[counted]})
-        return Chances(self.view, model, np.asarray(model.classes_, dtype=np.int64), classes)
+    leaves: int
+    rate: float
+    penalty: float = 0.0
+    ordered: bool = False
 
 
 @dataclass(frozen=True)
-class Chances:
-    """A fitted learner.
+class Logistic:
+    """Logistic regression on encoded features."""
 
-    Parameters
-    ----------
-    view : View
-        How it sees rows.
-    model : classifier or None
-        None if there was no more than one class to be learned: then those present are equally likely.
-    present : ndarray of int
-        The classes that were.
-    classes : int
-        Number of classes, also those that were not.
-    """
-
-    view: View
-    model: Any
-    present: Ints
-    classes: int
-
-    def predict(self, rows: Rows, value: int | None, size: int | None) -> Floats:
-        """Chance of each class in each row, of shape (rows, classes), if what is given has a value out of `size`."""
-        chances = np.zeros((len(rows), self.classes))
-        if self.model is None:
-            chances[:, self.present] = 1 / len(self.present)
-        elif len(rows):
-            with threadpool_limits(limits=1):
-                chances[:, self.present] = rows.each(self.model.predict_proba(rows.seen_by(self.view, value, size)))
-        return chances
+    name: str = "logistic regression"
 
 
-def default_learners(schema: Schema, encoding: Encoding) -> tuple[Learner, ...]:
-    """Learners that are tried where the user gives none."""
-    codes, encoded = CodesView(schema), EncodedView(encoding)
+@dataclass(frozen=True)
+class OverallRate:
+    """The same chance for everybody."""
 
-    def boosting(given: Given | None, random_state: int) -> Any:
-        return HistGradientBoostingClassifier(
-            learning_rate=0.05,
-            max_iter=200,
-            categorical_features=codes.categories(given) or None,
-            early_stopping=False,
-            random_state=random_state,
+    name: str = "overall rate"
+
+
+Learner: TypeAlias = Booster | Logistic | OverallRate
+
+
+def learners_for(rows: int, both: bool) -> tuple[Learner, ...]:
+    """Learners that are tried on so many rows; `both` says whether both classes are among them."""
+    if not both:
+        return (OverallRate(),)
+    if rows < _FEWEST_FOR_TREES:
+        return OverallRate(), Logistic()
+    return *_boosters_for(rows), Logistic()
+
+
+def _boosters_for(rows: int) -> tuple[Booster, ...]:
+    if rows < FEW_ROWS:
+        return (
+            Booster("boosting, 4 leaves", 4, 0.2),
+            Booster("boosting, 8 leaves", 8, 0.15),
+            Booster("boosting on ordered categories, 16 leaves", 16, 0.15, ordered=True),
         )
-
-    def subspaces(given: Given | None, random_state: int) -> Any:
-        return HistGradientBoostingClassifier(
-            learning_rate=0.05, max_iter=250, max_features=0.5, early_stopping=False, random_state=random_state
+    if rows < MANY_ROWS:
+        return (
+            Booster("boosting, 16 leaves", 16, 0.15),
+            Booster("boosting on ordered categories, 16 leaves", 16, 0.15, ordered=True),
         )
-
-    def logistic(given: Given | None, random_state: int) -> Any:
-        return LogisticRegression(max_iter=_MOST_STEPS)
-
     return (
-        Learner("boosting", codes, boosting),
-        Learner("boosting on half the features", codes, subspaces),
-        Learner("logistic regression", encoded, logistic),
+        Booster("boosting, 32 leaves", 32, 0.25, 1.0),
+        Booster("boosting on ordered categories, 32 leaves", 32, 0.25, 2.0, ordered=True),
     )
 
 
-def weight_argument(estimator: Any) -> str:
-    """Name of the argument of fit that takes the weights: a pipeline hands them to its last step."""
-    if not isinstance(estimator, Pipeline):
-        return "sample_weight"
-    name, last = estimator.steps[-1]
-    return f"{name}__{weight_argument(last)}"
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows to learn a two-way chance from, all with positive weight and both classes among them.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8 of shape (n, features)
+        Coded features; what is given comes last.
+    target : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,), optional
+        1 on average; None if all are equal.
+    """
+
+    codes: Bytes
+    target: Flags
+    weight: Floats | None = None
 
 
-def own_learner(estimator: Any, encoding: Encoding) -> Learner:
-    """Wrap a user's scikit-learn classifier; it sees numbers scaled and a column for each category."""
-    if isinstance(estimator, type):
-        raise InputError(f"The estimator is the class {estimator.__name__}; give an instance, {estimator.__name__}().")
-    for needed in ("fit", "predict_proba", "get_params"):
-        if not hasattr(estimator, needed):
-            raise InputError(
-                f"The estimator {estimator!r} has no {needed}; give a scikit-learn classifier with probabilities, "
-                "such as LogisticRegression()."
-            )
+def fit_booster(
+    booster: Booster, sizes: tuple[int, ...], nominal: tuple[bool, ...], sample: Sample, trees: int, seed: int
+) -> Member:
+    """Grow a number of trees."""
+    return _grow(booster, sizes, nominal, sample, None, trees, seed)[0]
 
-    last = estimator
-    while isinstance(last, Pipeline):
-        last = last.steps[-1][1]
-    parameters = signature(last.fit).parameters
-    if "sample_weight" not in parameters and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        raise InputError(f"The estimator {last!r} takes no weights; give one whose fit has sample_weight.")
 
-    def make(given: Given | None, random_state: int) -> Any:
-        model = clone(estimator)
-        seeds = [name for name in model.get_params() if name == "random_state" or name.endswith("__random_state")]
-        return model.set_params(**dict.fromkeys(seeds, random_state))
+def fit_first(
+    booster: Booster, sizes: tuple[int, ...], nominal: tuple[bool, ...], sample: Sample, held: Sample, seed: int
+) -> tuple[Booster, Member, int]:
+    """Grow trees until those that are held out gain no more.
 
-    return Learner(type(estimator).__name__, EncodedView(encoding), make)
+    Returns
+    -------
+    booster : Booster
+        The booster, with a shorter step if its own was too long.
+    member : Member
+        The trees, with some more than were best.
+    trees : int
+        How many trees the other folds should grow.
+    """
+    member, best = _grow(booster, sizes, nominal, sample, held, _MOST_TREES, seed)
+    if len(sample.target) + len(held.target) >= MANY_ROWS and best < _TOO_SOON and booster.rate > _SHORT_STEP:
+        return fit_first(replace(booster, rate=_SHORT_STEP), sizes, nominal, sample, held, seed)
+    return booster, member, max(int(np.ceil(_MARGIN * best)), 1)
+
+
+def fit_logistic(encoded: Singles, sample: Sample) -> Member:
+    """Fit logistic regression on encoded features, of which what is given comes last.
+
+    The mean over rows of weight times log-loss, times their number, plus half the squared length of the coefficients
+    is minimal: what scikit-learn's `LogisticRegression` does by default.
+    """
+    if encoded.shape[1] > _MOST_NEWTON_COLUMNS:
+        model = LogisticRegression(max_iter=_MOST_STEPS).fit(encoded, sample.target, sample_weight=sample.weight)
+        return Member(float(model.intercept_[0]), coefficients=model.coef_[0].astype(np.float32))
+    found = newton(encoded, sample)
+    return Member(float(found[-1]), coefficients=found[:-1].astype(np.float32))
+
+
+def newton(encoded: Singles, sample: Sample) -> Floats:
+    """Coefficients and intercept of logistic regression by Newton's method, in single precision but for the sums.
+
+    With s = 2 target - 1, weights w and z = X b, the objective f = sum w log(1 + exp(-s z)) + |b|^2 / 2 (without the
+    intercept) has the gradient X' (w (p - target)) + b and the Hessian X' diag(w p (1 - p)) X + 1. It is strictly
+    convex; a step that does not lower it enough is halved.
+    """
+    rows = np.column_stack([encoded, np.ones(len(encoded), dtype=np.float32)])
+    weight = np.ones(len(rows)) if sample.weight is None else sample.weight
+    sign = np.where(sample.target, -1.0, 1.0)
+    penalty = np.ones(rows.shape[1])
+    # As good as none: only that the Hessian stays invertible where all chances are 0 or 1.
+    penalty[-1] = 1e-6
+
+    def objective(b: Floats) -> tuple[float, Floats]:
+        z = (rows @ b.astype(np.float32)).astype(np.float64)
+        return float(weight @ np.logaddexp(0, sign * z) + b @ (penalty * b) / 2), z
+
+    b = np.zeros(rows.shape[1])
+    value, z = objective(b)
+    for _ in range(_MOST_NEWTON_STEPS):
+        chance = expit(z)
+        gradient = rows.T @ (weight * (chance - sample.target)).astype(np.float32) + penalty * b
+        curved = rows * np.sqrt(weight * chance * (1 - chance)).astype(np.float32)[:, None]
+        hessian = (curved.T @ curved).astype(np.float64) + np.diag(penalty)
+        step = np.linalg.solve(hessian, gradient)
+        slope = float(gradient @ step)
+        if slope < _SETTLED * len(rows):
+            return b - step
+        scale = 1.0
+        while True:
+            tried, z = objective(b - scale * step)
+            if tried <= value - 0.1 * scale * slope or scale < 1e-3:
+                break
+            scale /= 2
+        if tried >= value:
+            break
+        b, value = b - scale * step, tried
+    return b
+
+
+def _grow(
+    booster: Booster,
+    sizes: tuple[int, ...],
+    nominal: tuple[bool, ...],
+    sample: Sample,
+    held: Sample | None,
+    trees: int,
+    seed: int,
+) -> tuple[Member, int]:
+    """Grow trees; also return how many were best on the rows held out."""
+    by_name = [at for at in range(len(sizes)) if nominal[at] and not booster.ordered and sizes[at] > 2]
+    # Scikit-learn puts categorical columns first; they are there already.
+    features = [*by_name, *(at for at in range(len(sizes)) if at not in by_name)]
+    seen_as = []
+    for at in features:
+        if at in by_name:
+            seen_as.append(_present(sample.codes[:, at], sizes[at]))
+        elif nominal[at] and sizes[at] > 2:
+            seen_as.append(_ranks(sample.codes[:, at], sizes[at], sample))
+        else:
+            seen_as.append(np.append(np.arange(sizes[at], dtype=np.float64), np.nan))
+        if np.isnan(seen_as[-1][sample.codes[:, at]]).all():
+            # Scikit-learn cannot bin a column without values.
+            seen_as[-1] = np.zeros(sizes[at] + 1)
+
+    def matrix(codes: Bytes) -> Floats:
+        out = np.empty((len(codes), len(features)), order="F")
+        for at, (feature, values) in enumerate(zip(features, seen_as, strict=True)):
+            out[:, at] = values[codes[:, feature]]
+        return out
+
+    model = HistGradientBoostingClassifier(
+        learning_rate=booster.rate,
+        max_iter=trees,
+        max_leaf_nodes=booster.leaves,
+        l2_regularization=booster.penalty,
+        max_features=0.5,
+        categorical_features=list(range(len(by_name))) or None,
+        early_stopping=held is not None,
+        n_iter_no_change=_PATIENCE,
+        tol=0.0,
+        scoring="loss",
+        random_state=seed,
+    )
+    options = {}
+    if held is not None:
+        options = {"X_val": matrix(held.codes), "y_val": held.target, "sample_weight_val": held.weight}
+    model.fit(matrix(sample.codes), sample.target, sample_weight=sample.weight, **options)
+    exported, base = export_trees(model, sizes, features, seen_as, sample.codes[:_COMPARED])
+    best = trees if held is None else int(np.argmax(model.validation_score_))
+    return Member(base, exported), best
+
+
+def _present(codes: Bytes, size: int) -> Floats:
+    """Categories that are there as 0, 1, ...; the others as missing."""
+    values = np.full(size + 1, np.nan)
+    there = np.unique(codes[codes < size])
+    values[there] = np.arange(len(there))
+    return values
+
+
+def _ranks(codes: Bytes, size: int, sample: Sample) -> Floats:
+    """Position of each category in the order of the target's rate, with pseudo-rows at the overall rate."""
+    weight = np.ones(len(codes)) if sample.weight is None else sample.weight
+    rows = np.bincount(codes, weight, minlength=size + 1)[:size]
+    hits = np.bincount(codes, weight * sample.target, minlength=size + 1)[:size]
+    overall = float(weight @ sample.target / weight.sum())
+    rate = (hits + _PSEUDO_ROWS * overall) / (rows + _PSEUDO_ROWS)
+    values = np.full(size + 1, np.nan)
+    values[np.argsort(rate, kind="stable")] = np.arange(size)
+    return values
+
+
+def losses_by_trees(member: Member, held: Sample) -> Floats:
+    """Sum of the weighted log-losses of a booster on held-out rows after each of its trees, of shape (T,)."""
+    assert member.trees is not None
+    trees, base = member.trees, member.base
+    total = np.zeros(len(trees))
+    sign = np.where(held.target, -1.0, 1.0).astype(np.float32)
+    weight = np.ones(len(sign), dtype=np.float32) if held.weight is None else held.weight.astype(np.float32)
+    block = 4_096
+    for start in range(0, len(sign), block):
+        rows = slice(start, start + block)
+        scores = trees.reached(trees.masks(held.codes[rows]))
+        np.cumsum(scores, axis=1, out=scores)
+        scores += np.float32(base)
+        scores *= sign[rows, None]
+        # log(1 + exp(s)), without overflow.
+        total += weight[rows] @ np.logaddexp(np.float32(0), scores)
+    return total
+
+
+def pick_count(losses: list[Floats]) -> int:
+    """Number of trees, the same in all folds, with the lowest loss over all."""
+    shortest = min(map(len, losses))
+    return int(np.argmin(np.sum([own[:shortest] for own in losses], axis=0))) + 1

@@ -1,0 +1,188 @@
+"""`Outcome`: an estimate of q(x) = P(A, Y | x) on a table of people, how good it is, and how it is kept in files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from fairlimits._util.plotting import MUTED, axes_or_new, figure_style, nth_colour, plain_text
+from fairlimits._util.storage import nest, unnest
+from fairlimits._util.types import Floats
+from fairlimits.data import Dataset
+from fairlimits.errors import DataError, FileError, InputError
+from fairlimits.law.outcome.models import OutcomeModel, Packed
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome:
+    """An estimate of q(x) = P(A, Y | x) on a table of people, out of fold, and the model for new rows.
+
+    Parameters
+    ----------
+    data : Dataset
+        The people that it was learned from.
+    q : ndarray of shape (n, G, 2)
+        Each row's estimate, by learners that did not see the row.
+    model : OutcomeModel
+        The estimate for new rows.
+    losses : mapping of str to mapping of str to float
+        For each factor, the out-of-fold log-loss of every learner tried, and of the average that was chosen.
+    chosen : mapping of str to tuple of str
+        For each factor, the learners that are averaged.
+    """
+
+    data: Dataset
+    q: Floats
+    model: OutcomeModel
+    losses: Mapping[str, Mapping[str, float]]
+    chosen: Mapping[str, tuple[str, ...]]
+
+    @property
+    def weight(self) -> Floats:
+        """What each row counts; the weights sum to 1."""
+        return self.data.shares
+
+    def calibration(self, bins: int = 10) -> pa.Table:
+        """Compare estimates with what came true, out of fold.
+
+        For every group and label, the rows are put in bins of equal size by the estimate of that group and label.
+
+        Returns
+        -------
+        pyarrow.Table
+            A row for each group, label and bin: rows, mean estimate, share that came true and its standard error.
+        """
+        if bins < 1:
+            raise InputError(f"The number of bins is {bins}; give at least 1.")
+        lines: list[dict[str, Any]] = []
+        weight = self.weight
+        for g, name in enumerate(self.data.groups):
+            for y in (0, 1):
+                true = (self.data.group == g) & (self.data.label == y)
+                order = np.argsort(self.q[:, g, y], kind="stable")
+                for number, part in enumerate(np.array_split(order, bins)):
+                    total = weight[part].sum()
+                    if total <= 0:
+                        continue
+                    share = weight[part] / total
+                    rate = float(share @ true[part])
+                    lines.append(
+                        {
+                            "group": name,
+                            "label": y,
+                            "bin": number,
+                            "rows": len(part),
+                            "estimate": float(share @ self.q[part, g, y]),
+                            "came true": rate,
+                            "standard error": float(np.sqrt(rate * (1 - rate) * (share**2).sum())),
+                        }
+                    )
+        return pa.Table.from_pylist(lines)
+
+    def calibration_error(self, bins: int = 10) -> float:
+        """Mean absolute difference between estimate and what came true, over all groups, labels and bins."""
+        found = self.calibration(bins)
+        rows = found["rows"].to_numpy()
+        off = np.abs(found["estimate"].to_numpy() - found["came true"].to_numpy())
+        return float(rows @ off / rows.sum())
+
+    def to_frame(self) -> pa.Table:
+        """Return the table of `calibration`: a row for each group, label and bin."""
+        return self.calibration()
+
+    def summary(self) -> str:
+        """Say what was learned with, how well, and how far the estimate is off; all out of fold."""
+        label = f"{self.losses['P(Y|x)']['chosen']:.4f} for the label by {' and '.join(self.chosen['P(Y|x)'])}"
+        questions = [name for name in self.losses if name != "P(Y|x)"]
+        group = "; there is one group"
+        if len(questions) == 1:
+            (name,) = questions
+            group = f", {self.losses[name]['chosen']:.4f} for the group by {' and '.join(self.chosen[name])}"
+        elif questions:
+            group = f", {self._group_loss():.4f} for the group in {len(questions)} two-way splits"
+        return (
+            f"P(A, Y | x) was estimated for {self.data.n_rows:,} rows, each by learners that did not see it (held out, "
+            f"{self.model.n_folds} folds). Log-loss: {label}{group}. Estimates and what came true differ by "
+            f"{self.calibration_error():.4f} on average over groups, labels and bins, chance included."
+        )
+
+    def _group_loss(self) -> float:
+        """Mean of minus the logarithm of the chance given to the own group, with the label known."""
+        rows = np.arange(self.data.n_rows)
+        of_label = self.q[rows, :, self.data.label]
+        return float(self.weight @ -np.log(of_label[rows, self.data.group] / of_label.sum(axis=1)))
+
+    def plot(self, ax: Axes | None = None, bins: int = 10) -> Axes:
+        """Draw the share that came true against the mean estimate, out of fold, for every group and label.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        bins : int, default=10
+            Bins for each group and label.
+        """
+        found = self.calibration(bins).to_pylist()
+        with figure_style():
+            ax = axes_or_new(ax, (5.6, 4.4))
+            ax.axline((0, 0), slope=1, color=MUTED, linewidth=1)
+            for g, name in enumerate(self.data.groups):
+                for y in (0, 1):
+                    own = [row for row in found if row["group"] == name and row["label"] == y]
+                    ax.errorbar(
+                        [row["estimate"] for row in own],
+                        [row["came true"] for row in own],
+                        yerr=[2 * row["standard error"] for row in own],
+                        fmt="o",
+                        markersize=5,
+                        elinewidth=1,
+                        color=nth_colour(g),
+                        markerfacecolor=nth_colour(g) if y else "white",
+                        label=plain_text(f"label {y}, {name}"),
+                    )
+            ax.set_xlabel("mean estimate of group and label; bars: two standard errors")
+            ax.set_ylabel("share that came true (held out)")
+            ax.legend(fontsize="small", ncols=1 + len(self.data.groups) // 5)
+        return ax
+
+    def __repr__(self) -> str:
+        return f"Outcome({self.data.n_rows} rows, groups {', '.join(self.data.groups)})"
+
+    def _pack(self) -> Packed:
+        """Write the estimate as a JSON-able header and arrays, the people's rows among them."""
+        inner, arrays = self.model._pack()
+        header = {
+            "model": inner,
+            "losses": {name: dict(own) for name, own in self.losses.items()},
+            "chosen": {name: list(own) for name, own in self.chosen.items()},
+        }
+        people: dict[str, NDArray[Any]] = {"group": self.data.group, "label": self.data.label}
+        if self.data.weight is not None:
+            people["weight"] = self.data.weight
+        columns = {str(at): values for at, values in enumerate(self.data.columns.values())}
+        return header, nest("model", arrays) | nest("people", people) | nest("columns", columns) | {"q": self.q}
+
+    @classmethod
+    def _unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Outcome:
+        try:
+            model = OutcomeModel._unpack(header["model"], unnest("model", arrays))
+            people, columns = unnest("people", arrays), unnest("columns", arrays)
+            names = [feature.name for feature in model.schema.features]
+            rows = {name: columns[str(at)] for at, name in enumerate(names)}
+            data = Dataset(model.schema, rows, people["group"], people["label"], people.get("weight"))
+            q = np.array(arrays["q"], dtype=np.float64)
+            losses = {name: {key: float(loss) for key, loss in own.items()} for name, own in header["losses"].items()}
+            chosen = {name: tuple(map(str, own)) for name, own in header["chosen"].items()}
+        except (DataError, LookupError, TypeError, ValueError, AttributeError) as error:
+            raise FileError(f"The file's estimate is damaged ({error}); save it again.") from error
+        if q.shape != (data.n_rows, len(data.groups), 2) or not (np.isfinite(q) & (q > 0)).all():
+            raise FileError("The file's estimate of P(A, Y | x) is damaged; save it again.")
+        if losses.keys() != chosen.keys() or not all("chosen" in own for own in losses.values()):
+            raise FileError("The file's losses of the learners are damaged; save the estimate again.")
+        return cls(data, q, model, losses, chosen)

@@ -1,0 +1,212 @@
+"""`OutcomeModel`: the fitted estimate of q(x) = P(A, Y | x) for new rows, and how it is kept in files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairlimits._util.storage import nest, unnest
+from fairlimits._util.types import Floats
+from fairlimits.data import Dataset, Encoding, Schema, read_features
+from fairlimits.errors import FileError, InputError
+from fairlimits.law.outcome.classifiers import ClassifierLaw
+from fairlimits.law.outcome.codes import Codes, Columns
+from fairlimits.law.outcome.ensembles import Ensemble, distinct_rows
+from fairlimits.law.outcome.splits import GroupSplit, joint
+
+Packed: TypeAlias = tuple[dict[str, Any], dict[str, NDArray[Any]]]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitLaw:
+    """q(x) = P(Y | x) P(A | x, Y), as two-way chances of the package's own learners; plain arrays throughout.
+
+    Parameters
+    ----------
+    codes : Codes
+        How trees see features.
+    encoding : Encoding
+        How logistic regression sees them.
+    splits : tuple of GroupSplit
+        The questions that tell the groups apart.
+    label : Ensemble
+        Chance of the label.
+    sides : tuple of Ensemble
+        For each split, the chance of its second side, given features and label.
+    folds : int
+        Number of folds whose learners are averaged.
+    """
+
+    codes: Codes
+    encoding: Encoding
+    splits: tuple[GroupSplit, ...]
+    label: Ensemble
+    sides: tuple[Ensemble, ...]
+    folds: int
+
+    def predict(self, columns: Columns, n_rows: int) -> Floats:
+        """Estimate q, of shape (n_rows, G, 2)."""
+        found = distinct_rows(columns, n_rows)
+        if found is None:
+            return self._predict(columns, n_rows)
+        first, kind = found
+        return self._predict({name: values[first] for name, values in columns.items()}, len(first))[kind]
+
+    def _predict(self, columns: Columns, n_rows: int) -> Floats:
+        codes = self.codes.transform(columns, n_rows)
+        encoded = self.encoding.transform(columns, n_rows) if self._linear else None
+        label = self.label.chances(codes, encoded)[:, 0]
+        sides = [own.chances(codes, encoded, 2) for own in self.sides]
+        return joint(label, sides, self.splits, len(self.codes.schema.groups))
+
+    @cached_property
+    def _linear(self) -> bool:
+        return any(len(own.linear) for own in (self.label, *self.sides))
+
+    def pack(self) -> Packed:
+        """Return the law as a JSON-able header and named arrays."""
+        header = {
+            "schema": self.codes.schema.to_dict(),
+            "encoding": self.encoding.to_dict(),
+            "splits": [[list(own.first), list(own.second)] for own in self.splits],
+            "folds": self.folds,
+        }
+        arrays = nest("codes", self.codes.pack()) | nest("label", self.label.pack())
+        for at, own in enumerate(self.sides):
+            arrays |= nest(f"side {at}", own.pack())
+        return header, arrays
+
+    @classmethod
+    def unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> SplitLaw:
+        """Build the law from what `pack` returned, after checking all of it."""
+        try:
+            schema = Schema.from_dict(header["schema"])
+            encoding = Encoding.from_dict(header["encoding"])
+            splits = tuple(GroupSplit(tuple(first), tuple(second)) for first, second in header["splits"])
+            folds = header["folds"]
+        except (LookupError, TypeError, ValueError) as error:
+            raise FileError(f"The file's model has a damaged header ({error}); save the model again.") from error
+        if not isinstance(folds, int) or isinstance(folds, bool) or folds < 1:
+            raise FileError(f"The file's model has {folds!r} folds; save the model again.")
+        _check_splits(splits, len(schema.groups))
+        _check_encoding(encoding, schema)
+        codes = Codes.unpack(schema, unnest("codes", arrays))
+        columns = encoding.n_columns
+        label = Ensemble.unpack(codes.sizes, columns, unnest("label", arrays))
+        sides = tuple(
+            Ensemble.unpack((*codes.sizes, 2), columns + 1, unnest(f"side {at}", arrays)) for at in range(len(splits))
+        )
+        return cls(codes, encoding, splits, label, sides, folds)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OutcomeModel:
+    """The fitted estimate of q(x) = P(A, Y | x).
+
+    Parameters
+    ----------
+    schema : Schema
+        What the columns mean.
+    law : SplitLaw or ClassifierLaw
+        The package's own learners, or the user's classifiers.
+    """
+
+    schema: Schema
+    law: SplitLaw | ClassifierLaw
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds whose learners are averaged."""
+        return self.law.folds
+
+    def predict(self, rows: Any) -> Floats:
+        """Estimate q for new rows; neither their label nor their group is looked at.
+
+        Parameters
+        ----------
+        rows : Dataset, or a pandas, polars or Arrow table
+            The rows. A table needs the features only; a category that the schema does not know counts as
+            missing.
+
+        Returns
+        -------
+        ndarray of shape (n, G, 2)
+            For each row P(A = g, Y = y | x); the entries of a row sum to 1.
+        """
+        if isinstance(rows, Dataset):
+            if self.schema.features != rows.schema.features:
+                raise InputError(
+                    "These rows have other features, or other categories, than those the estimate was learned from; "
+                    "read them with Dataset.read_like(schema, table)."
+                )
+            return self.predict_columns(rows.columns, rows.n_rows)
+        columns = read_features(self.schema, rows, unseen="missing")
+        return self.predict_columns(columns, len(next(iter(columns.values()))))
+
+    def predict_columns(self, columns: Columns, n_rows: int) -> Floats:
+        """Estimate q for features coded as in `Dataset.columns`."""
+        return self.law.predict(columns, n_rows)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the model consists of plain arrays; one with a user's classifiers does not."""
+        return isinstance(self.law, SplitLaw)
+
+    def _pack(self) -> Packed:
+        if not isinstance(self.law, SplitLaw):
+            raise InputError(
+                "This model holds a classifier of your own, which is not made of plain numbers; save what holds the "
+                "model with fairlimits.save."
+            )
+        return self.law.pack()
+
+    @classmethod
+    def _unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> OutcomeModel:
+        law = SplitLaw.unpack(header, arrays)
+        return cls(law.codes.schema, law)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A few arrays are written much faster than the objects that hold them, and are checked when they are read.
+        if not self.is_plain:
+            return {"schema": self.schema, "law": self.law}
+        header, arrays = self._pack()
+        return {"header": json.dumps(header), "arrays": arrays}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        if "header" in state:
+            own = OutcomeModel._unpack(json.loads(state["header"]), state["arrays"])
+            state = {"schema": own.schema, "law": own.law}
+        self.__dict__.update(state)
+
+    def __repr__(self) -> str:
+        return f"OutcomeModel({self.n_folds} folds, groups {', '.join(self.schema.groups)})"
+
+
+def _check_splits(splits: tuple[GroupSplit, ...], groups: int) -> None:
+    """Refuse splits that do not tell all groups apart: each side is split by a later one, until one group is left."""
+    waiting = {tuple(range(groups))}
+    for split in splits:
+        whole = (*split.first, *split.second)
+        if not all(type(g) is int for g in whole) or tuple(sorted(whole)) not in waiting:
+            break
+        waiting.remove(tuple(sorted(whole)))
+        waiting |= {tuple(sorted(split.first)), tuple(sorted(split.second))}
+    if any(len(side) != 1 for side in waiting) or len(splits) != groups - 1:
+        raise FileError("The splits of the groups in the file's model are damaged; save the model again.")
+
+
+def _check_encoding(encoding: Encoding, schema: Schema) -> None:
+    known = {feature.name: feature for feature in schema.features}
+    for own in encoding.features:
+        kind = "numeric" if own.kind == "missing" else own.kind
+        if own.name not in known or known[own.name].kind != kind or own.categories != known[own.name].categories:
+            raise FileError("The encoding and the schema in the file's model differ; save the model again.")
+    numbers = np.array([(own.center, own.scale, own.fill) for own in encoding.features])
+    if len(numbers) and not np.isfinite(numbers).all():
+        raise FileError("The encoding in the file's model is damaged; save the model again.")
