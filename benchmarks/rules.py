@@ -24,6 +24,7 @@ import fairlimits as fl
 from benchmarks.peers import reduction, thresholds
 from benchmarks.peers.bases import Estimates, score
 from benchmarks.peers.splits import Floats, Setting, Split
+from fairlimits.law import Outcome
 
 LAWS = ((2, 1_000), (2, 20_000), (3, 5_000), (4, 1_000), (5, 20_000), (8, 5_000), (8, 20_000))
 """Groups and rows of each law."""
@@ -104,8 +105,6 @@ class Known:
         """The true limit, on many cells of the true chances."""
         people = np.arange(PEOPLE) % 2
         data = self._table(np.arange(PEOPLE), np.arange(PEOPLE) % self.groups, people)
-        from fairlimits.law import Outcome
-
         outcome = Outcome(data, self.q, None, {}, {})  # type: ignore[arg-type]
         dist = fl.discretize(data, _TRUE_CELLS, partition="outcome", outcome=outcome)
         return fl.frontier(fl.CellDistribution.from_mass(dist.mass), criterion, np.linspace(0, 0.5, 101), aware=aware)
@@ -124,9 +123,7 @@ def compare(groups: int, rows: int, seed: int) -> list[dict[str, Any]]:
     once = outcome.model.predict(everybody.take(np.arange(0, everybody.n_rows, groups)))
     split = Split("known", seed, learn, everybody)
     at = np.repeat(np.arange(PEOPLE), groups)
-    scores = Estimates(
-        np.arange(rows), score(outcome.q, learn.group), score(once[at], everybody.group), float("nan")
-    )
+    scores = Estimates(np.arange(rows), score(outcome.q, learn.group), score(once[at], everybody.group), float("nan"))
     methods: dict[str, tuple[Callable[[Setting], Floats], tuple[bool, ...], tuple[str, ...]]] = {
         "fairlimits": (lambda own: _ours(outcome, once, own), (False, True), CRITERIA),
         "error-parity": (lambda own: thresholds.error_parity(split, own, scores)(), (True,), CRITERIA),

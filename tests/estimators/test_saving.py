@@ -47,6 +47,7 @@ PATHS = [
     "fairlimits.law.outcome.classifiers.CodesView",
     "fairlimits.law.outcome.classifiers.EncodedView",
     "fairlimits.law.outcome.models.OutcomeModel",
+    "fairlimits.law.outcome.recalibration.Recalibration",
     "fairlimits.limits.frontiers.Frontier",
     "fairlimits.limits.policies.CellPolicy",
     "fairlimits.limits.rules.OnLabels",

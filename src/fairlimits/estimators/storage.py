@@ -32,6 +32,7 @@ from fairlimits.law import (
     Origin,
     OutcomeCells,
     OutcomeModel,
+    Recalibration,
     Space,
 )
 from fairlimits.limits import CellPolicy, Frontier, OnLabels, Rule
@@ -60,6 +61,7 @@ _OWN: tuple[type, ...] = (
     OutcomeCells,
     OutcomeModel,
     Decorrelation,
+    Recalibration,
     Rate,
     Ratio,
     Rule,
@@ -97,10 +99,10 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
     path : path
         The file; its name is used as it is, whatever its suffix.
     """
-    if isinstance(thing, CellDistribution | Rule | Frontier | Decorrelation) and not _decides_single_people(thing):
+    if isinstance(thing, CellDistribution | Rule | Frontier | Decorrelation) and not _holds_classifiers(thing):
         thing.save(path)
         return
-    if not isinstance(thing, BaseEstimator | Rule | Frontier):
+    if not isinstance(thing, BaseEstimator | CellDistribution | Rule | Frontier | Decorrelation):
         raise InputError(
             f"A {type(thing).__name__} cannot be saved; give a distribution, rule, frontier, map or fitted estimator."
         )
@@ -156,14 +158,16 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
         found = skops.loads(content, trusted=[*TRUSTED, *trusted])
     except Exception as error:
         raise _damaged(file) from error
-    if not isinstance(found, BaseEstimator | Rule | Frontier):
+    if not isinstance(found, BaseEstimator | CellDistribution | Rule | Frontier | Decorrelation):
         raise FileError(f"{file} holds a {type(found).__name__}, not an estimator; give a file that save wrote.")
     return found
 
 
-def _decides_single_people(thing: Any) -> bool:
+def _holds_classifiers(thing: Any) -> bool:
+    """Whether something was learned with a user's own classifier, which is not made of plain numbers."""
     rule = thing.rules[0] if isinstance(thing, Frontier) else thing
-    return isinstance(rule, Rule) and rule.distribution.places is not None
+    dist = rule.distribution if isinstance(rule, Rule | Decorrelation) else rule
+    return isinstance(dist, CellDistribution) and dist.places is not None and not dist.places.model.is_plain
 
 
 def _damaged(file: Path) -> FileError:

@@ -22,11 +22,12 @@ from fairlimits.law.cells.neighbours import (
     neighbour_pairs,
 )
 from fairlimits.law.cells.origins import FEATURES, Origin, Partition
+from fairlimits.law.cells.outcome_cells import OutcomeCells, Space
 from fairlimits.law.cells.quantizer.codebook import assign, check_enough_rows, distortion, fit_codebook
 from fairlimits.law.cells.sampling import cells_supported, samples_needed
 from fairlimits.law.generators import PAPER_EPOCHS, CartGenerator, CtganGenerator, make_generator
 from fairlimits.law.generators.fidelities import Fidelity, FidelityReport, fidelity, fidelity_report
-from fairlimits.law.outcome import Outcome, OutcomeCells, OutcomeModel, Space, estimate_outcome
+from fairlimits.law.outcome import Outcome, OutcomeModel, Recalibration, estimate_outcome
 from fairlimits.law.outcome.classifiers import Chances, ClassifierLaw, CodesView, EncodedView
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "OutcomeCells",
     "OutcomeModel",
     "Partition",
+    "Recalibration",
     "SamplingWarning",
     "Space",
     "assign",

@@ -50,7 +50,7 @@ class LabelledRows:
     def __init__(self, outcome: Outcome, dist: CellDistribution) -> None:
         self._data, self._dist = outcome.data, dist
         self._cell = dist.cells_of(outcome.data, q=outcome.q)
-        self._folds = max(len(outcome.model.folds), 2)
+        self._folds = max(outcome.model.n_folds, 2)
         self._counts = outcome.data.counts
 
     def judge(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:

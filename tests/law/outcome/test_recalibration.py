@@ -63,6 +63,6 @@ def test_what_comes_out_is_a_law(seed: int, rows: int, groups: int) -> None:
 
 def test_damaged_corrections_are_refused() -> None:
     record = Recalibration(0.0, 1.0, np.zeros((2, 2, 2))).to_dict()
-    for damage in ({"scale": 0.0}, {"centre": float("nan")}, {"coefficient": [[1.0]]}):
+    for damage in ({"scale": 0.0}, {"centre": float("nan")}, {"coefficient": [[1.0]]}, {"scale": "x"}):
         with pytest.raises(FileError, match="correction"):
             Recalibration.from_dict(record | damage, 2)

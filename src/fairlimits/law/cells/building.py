@@ -17,6 +17,7 @@ from fairlimits.errors import DataError, InputError
 from fairlimits.law.cells.counts import Counts, count_cells
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.origins import FEATURES, Origin, Partition
+from fairlimits.law.cells.outcome_cells import OutcomeCells, Space
 from fairlimits.law.cells.quantizer.codebook import (
     DEFAULT_RELATIVE_ERROR,
     Codebook,
@@ -27,7 +28,7 @@ from fairlimits.law.cells.quantizer.codebook import (
 from fairlimits.law.cells.sampling import samples_needed
 from fairlimits.law.cells.streaming import count_stream, train_codebook
 from fairlimits.law.generators import Generator, check_size, make_generator
-from fairlimits.law.outcome import Outcome, OutcomeCells, Space, estimate_outcome
+from fairlimits.law.outcome import Outcome, estimate_outcome
 
 DEFAULT_GENERATOR = "auto"
 """Where no generator is named: `_GENERATOR` for cells of the features of rows in memory, and none elsewhere."""
@@ -39,6 +40,9 @@ _GENERATOR = "cart"
 # Weight of the features where cells cut features and outcome together.
 _BLEND = 0.5
 
+
+# Rows for each cell that cells of an estimate are cut by: more place them no better, and take longer.
+_ROWS_PER_CELL = 64
 
 # Digits in which two estimates must differ to count as two points.
 _DIGITS = 5
@@ -262,10 +266,11 @@ def _by_outcome(
     placed = space.place(q, encoded)
     # Where most people have a twin, there are fewer points to cut than cells were asked for.
     cells = min(cells, len(np.unique(np.round(placed[share > 0], _DIGITS), axis=0)))
+    sample = _sample(np.flatnonzero(share > 0), _ROWS_PER_CELL * cells, random_state)
     codebook: Codebook = fit_codebook(
-        placed,
+        placed[sample],
         cells,
-        weights=data.weight,
+        weights=share[sample],
         relative_error=relative_error,
         random_state=random_state,
         progress=lambda done, words: tell(0.9 + 0.1 * done, words),
@@ -288,6 +293,13 @@ def _by_outcome(
         places=OutcomeCells(known.model, space, codebook.centroids),
         origin=_origin(data.n_rows, partition, random_state, relative_error, codebook),
     )
+
+
+def _sample(rows: Ints, most: int, random_state: int) -> Ints:
+    """Some of the rows, drawn without replacement, if there are more than `most`."""
+    if len(rows) <= most:
+        return rows
+    return np.sort(np.random.default_rng(random_state).choice(rows, most, replace=False))
 
 
 def _distribution(

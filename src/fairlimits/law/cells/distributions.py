@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +15,12 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
 from fairlimits._util.plotting import COLOURS, MUTED, axes_or_new, figure_style, plain_text
-from fairlimits._util.storage import read_archive, write_archive
+from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, value_text
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.origins import Origin
+from fairlimits.law.cells.outcome_cells import OutcomeCells
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.cells.sampling import share_errors
 from fairlimits.notions import RateTable
@@ -27,14 +28,6 @@ from fairlimits.notions import RateTable
 Distances: TypeAlias = Floats | sp.coo_array
 
 _KIND = "distribution"
-
-
-class Places(Protocol):
-    """How rows find their cells, where that is not the nearest centroid."""
-
-    def cells_of(self, columns: Mapping[str, NDArray[Any]], n_rows: int, q: Floats | None = None) -> Ints:
-        """Return the cell of each row (see `CellDistribution.cells_of`)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +55,7 @@ class CellDistribution:
         neighbouring pairs only.
     origin : Origin, optional
         How the distribution was made.
-    places : Places, optional
+    places : OutcomeCells, optional
         How rows find their cells, where that is not the nearest centroid. It holds fitted learners and is not saved.
     """
 
@@ -74,7 +67,7 @@ class CellDistribution:
     schema: Schema | None = None
     distances: Distances | None = None
     origin: Origin = field(default_factory=Origin)
-    places: Places | None = None
+    places: OutcomeCells | None = None
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -310,7 +303,10 @@ class CellDistribution:
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the distribution to one file (``.npz``, without pickle)."""
+        """Write the distribution to one file (``.npz``, without pickle).
+
+        Cells of an estimate that was learned with a classifier of your own are written by `fairlimits.save`.
+        """
         header, arrays = self._pack()
         write_archive(path, _KIND, header, arrays)
 
@@ -336,6 +332,9 @@ class CellDistribution:
         elif self.distances is not None:
             first, second = self.distances.coords
             arrays |= {"first": first, "second": second, "pair_distances": self.distances.data}
+        if self.places is not None:
+            header["places"], placed = self.places.pack()
+            arrays |= nest("places", placed)
         return header, arrays
 
     @classmethod
@@ -346,15 +345,22 @@ class CellDistribution:
                 size = arrays["mass"].shape[0]
                 entries = (arrays["pair_distances"], (arrays["first"], arrays["second"]))
                 distances = sp.coo_array(entries, shape=(size, size))
-            encoding, schema = header["encoding"], header["schema"]
+            encoding = None if header["encoding"] is None else Encoding.from_dict(header["encoding"])
+            schema = None if header["schema"] is None else Schema.from_dict(header["schema"])
+            places = None
+            if "places" in header and encoding is not None:
+                places = OutcomeCells.unpack(header["places"], unnest("places", arrays), encoding)
+                if places.model.schema != schema or len(places.codewords) != len(arrays["mass"]):
+                    raise FileError("The file's cells and its estimate do not fit; save it again.")
             return cls(
                 mass=arrays["mass"],
                 groups=tuple(header["groups"]),
                 counts=arrays.get("counts"),
                 centroids=arrays.get("centroids"),
-                encoding=None if encoding is None else Encoding.from_dict(encoding),
-                schema=None if schema is None else Schema.from_dict(schema),
+                encoding=encoding,
+                schema=schema,
                 distances=distances,
+                places=places,
                 origin=Origin.from_dict(header["origin"]),
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairlimits._util.storage import nest, unnest
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Encoding
-from fairlimits.errors import InputError
+from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.outcome.codes import Columns
-from fairlimits.law.outcome.models import OutcomeModel
+from fairlimits.law.outcome.models import OutcomeModel, Packed
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,26 @@ class OutcomeCells:
             )
         encoded = self.space.encoding.transform(columns, n_rows) if self.space.feature_scale > 0 else None
         return assign(self.space.place(q, encoded), self.codewords)
+
+    def pack(self) -> Packed:
+        """Return how rows find their cell as a JSON-able header and named arrays."""
+        header, arrays = self.model._pack()
+        scales = {"outcome_scale": self.space.outcome_scale, "feature_scale": self.space.feature_scale}
+        own: dict[str, NDArray[Any]] = {"divisor": self.space.divisor, "codewords": self.codewords}
+        return {"model": header, **scales}, own | nest("model", arrays)
+
+    @classmethod
+    def unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoding: Encoding) -> OutcomeCells:
+        """Read what `pack` returned, for cells whose features are encoded by `encoding`."""
+        model = OutcomeModel._unpack(header["model"], unnest("model", arrays))
+        scales = [float(header[name]) for name in ("outcome_scale", "feature_scale")]
+        divisor, codewords = np.asarray(arrays["divisor"]), np.asarray(arrays["codewords"])
+        columns = divisor.size + (encoding.n_columns if scales[1] > 0 else 0)
+        fits = divisor.shape == (len(model.schema.groups), 2) and codewords.shape[1:] == (columns,) and len(codewords)
+        whole = fits and np.isfinite(divisor).all() and (divisor > 0).all() and np.isfinite(codewords).all()
+        if not whole or not np.isfinite(scales).all() or min(scales) < 0 or codewords.dtype != np.float32:
+            raise FileError("The file's cells and its estimate do not fit; save it again.")
+        return cls(model, Space(np.asarray(divisor, dtype=np.float64), encoding, *scales), codewords)
 
 
 def _unit(points: NDArray[np.float32] | Floats, share: Floats) -> float:

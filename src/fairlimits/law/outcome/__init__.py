@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fairlimits.law.cells.outcome_cells import OutcomeCells, Space
 from fairlimits.law.outcome.crossfit import estimate_outcome
 from fairlimits.law.outcome.estimates import Outcome
 from fairlimits.law.outcome.models import OutcomeModel
+from fairlimits.law.outcome.recalibration import Recalibration
 
-__all__ = ["Outcome", "OutcomeCells", "OutcomeModel", "Space", "estimate_outcome"]
+__all__ = ["Outcome", "OutcomeModel", "Recalibration", "estimate_outcome"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -25,7 +25,8 @@ from fairlimits.law.outcome.classifiers import ClassifierLaw, check_estimator, f
 from fairlimits.law.outcome.estimates import Outcome
 from fairlimits.law.outcome.exporting import UnknownLayoutError
 from fairlimits.law.outcome.fitting import Table, fit_law, run_jobs
-from fairlimits.law.outcome.models import OutcomeModel
+from fairlimits.law.outcome.models import OutcomeModel, SplitLaw
+from fairlimits.law.outcome.recalibration import Recalibration
 from fairlimits.law.outcome.splits import LEAST_CHANCE
 
 FOLDS = 5
@@ -45,7 +46,8 @@ def estimate_outcome(
 
     q is written as P(Y | x) P(A | x, Y). By default each factor is learned by gradient boosting and by logistic
     regression in every fold, and the learners whose plain average has the lowest out-of-fold log-loss are kept;
-    more than two groups are told apart by a tree of two-way splits.
+    more than two groups are told apart by a tree of two-way splits. What comes out is recalibrated once, for each group
+    and label, as strongly as the rows justify.
 
     Parameters
     ----------
@@ -115,7 +117,7 @@ def _by_splits(
     law, q, answers = fit_law(Table.of(data, fold, folds, random_state), pool, tell)
     losses = {name: own.losses for name, own in answers.items()}
     chosen = {name: own.chosen for name, own in answers.items()}
-    return Outcome(data, q, OutcomeModel(data.schema, law), losses, chosen)
+    return _recalibrated(data, q, law, losses, chosen)
 
 
 def _by_classifier(
@@ -150,7 +152,18 @@ def _by_classifier(
     for factor, chance in (("P(Y|x)", true), ("P(A|x,Y)", both / true)):
         loss = _mean_loss(chance, weight)
         losses[factor] = {name: loss, "chosen": loss}
-    return Outcome(data, q, OutcomeModel(data.schema, law), losses, dict.fromkeys(losses, (name,)))
+    return _recalibrated(data, q, law, losses, dict.fromkeys(losses, (name,)))
+
+
+def _recalibrated(
+    data: Dataset,
+    q: Floats,
+    law: SplitLaw | ClassifierLaw,
+    losses: Mapping[str, Mapping[str, float]],
+    chosen: Mapping[str, tuple[str, ...]],
+) -> Outcome:
+    correction = Recalibration.fit(q, data.shares, data.group, data.label.astype(np.int64))
+    return Outcome(data, correction.apply(q), OutcomeModel(data.schema, law, correction), losses, chosen)
 
 
 def _mean_loss(chance: Floats, weight: Floats) -> float:

@@ -18,6 +18,7 @@ from fairlimits.errors import FileError, InputError
 from fairlimits.law.outcome.classifiers import ClassifierLaw
 from fairlimits.law.outcome.codes import Codes, Columns
 from fairlimits.law.outcome.ensembles import Ensemble, distinct_rows
+from fairlimits.law.outcome.recalibration import Recalibration
 from fairlimits.law.outcome.splits import GroupSplit, joint
 
 Packed: TypeAlias = tuple[dict[str, Any], dict[str, NDArray[Any]]]
@@ -115,10 +116,13 @@ class OutcomeModel:
         What the columns mean.
     law : SplitLaw or ClassifierLaw
         The package's own learners, or the user's classifiers.
+    recalibration : Recalibration
+        What corrects them.
     """
 
     schema: Schema
     law: SplitLaw | ClassifierLaw
+    recalibration: Recalibration
 
     @property
     def n_folds(self) -> int:
@@ -151,7 +155,7 @@ class OutcomeModel:
 
     def predict_columns(self, columns: Columns, n_rows: int) -> Floats:
         """Estimate q for features coded as in `Dataset.columns`."""
-        return self.law.predict(columns, n_rows)
+        return self.recalibration.apply(self.law.predict(columns, n_rows))
 
     @property
     def is_plain(self) -> bool:
@@ -164,24 +168,26 @@ class OutcomeModel:
                 "This model holds a classifier of your own, which is not made of plain numbers; save what holds the "
                 "model with fairlimits.save."
             )
-        return self.law.pack()
+        header, arrays = self.law.pack()
+        return header | {"recalibration": self.recalibration.to_dict()}, arrays
 
     @classmethod
     def _unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> OutcomeModel:
         law = SplitLaw.unpack(header, arrays)
-        return cls(law.codes.schema, law)
+        recalibration = Recalibration.from_dict(header.get("recalibration"), len(law.codes.schema.groups))
+        return cls(law.codes.schema, law, recalibration)
 
     def __getstate__(self) -> dict[str, Any]:
         # A few arrays are written much faster than the objects that hold them, and are checked when they are read.
         if not self.is_plain:
-            return {"schema": self.schema, "law": self.law}
+            return {"schema": self.schema, "law": self.law, "recalibration": self.recalibration}
         header, arrays = self._pack()
         return {"header": json.dumps(header), "arrays": arrays}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         if "header" in state:
             own = OutcomeModel._unpack(json.loads(state["header"]), state["arrays"])
-            state = {"schema": own.schema, "law": own.law}
+            state = {"schema": own.schema, "law": own.law, "recalibration": own.recalibration}
         self.__dict__.update(state)
 
     def __repr__(self) -> str:

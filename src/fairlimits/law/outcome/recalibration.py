@@ -13,7 +13,6 @@ is shrunk to about :math:`\tau^2 / (\tau^2 + s^2)` of itself, so hardly moved by
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +28,9 @@ _WIDTH = 0.05
 
 # Rows of a group and label from which on it is moved at all.
 _FEWEST_ROWS = 30
+
+# A chance of 0 that came true would have no logarithm.
+_LEAST_CHANCE = 1e-12
 
 # Probabilities nearer to 0 or 1 than this have no log-odds of their own.
 _LEAST = 1e-6
@@ -57,7 +59,7 @@ class Recalibration:
         Parameters
         ----------
         q : ndarray of shape (n, G, 2)
-            The estimate, above 0 everywhere.
+            The estimate.
         weight : ndarray of shape (n,)
             What each row counts; the weights sum to 1.
         group, label : ndarray of int of shape (n,)
@@ -68,7 +70,7 @@ class Recalibration:
         centre = float(weight @ odds)
         scale = float(np.sqrt(weight @ (odds - centre) ** 2)) or 1.0
         features = np.stack([np.ones(n), (odds - centre) / scale])
-        logs = np.log(q.reshape(n, -1))
+        logs = np.log(np.maximum(q.reshape(n, -1), _LEAST_CHANCE))
         true = np.asarray(group * 2 + label)
         # Weights that differ are worth fewer rows than there are.
         amount = weight / (weight @ weight)
@@ -103,10 +105,13 @@ class Recalibration:
         return {"centre": self.centre, "scale": self.scale, "coefficient": self.coefficient.tolist()}
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any], groups: int) -> Recalibration:
+    def from_dict(cls, record: Any, groups: int) -> Recalibration:
         """Read what `to_dict` gave, for some number of groups."""
-        coefficient = np.asarray(record["coefficient"], dtype=np.float64)
-        centre, scale = float(record["centre"]), float(record["scale"])
+        try:
+            coefficient = np.asarray(record["coefficient"], dtype=np.float64)
+            centre, scale = float(record["centre"]), float(record["scale"])
+        except (LookupError, TypeError, ValueError) as error:
+            raise FileError(f"The correction of the file's estimate is damaged ({error}); save it again.") from error
         whole = np.isfinite([centre, scale]).all() and np.isfinite(coefficient).all() and scale > 0
         if coefficient.shape != (2, groups, 2) or not whole:
             raise FileError("The file's estimate has a correction that does not fit its groups; save it again.")
