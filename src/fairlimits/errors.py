@@ -11,7 +11,8 @@
     ├── InfeasibleError                     no decision rule meets the constraints
     └── SolverError (also RuntimeError)     the solver ended without a proven optimum
 
-Each message says what came, what is needed and what to do.
+Each message says what came, what is needed and what to do. `SmallGroupsWarning` is here too: rooms that know nothing of
+each other warn of the same.
 """
 
 from __future__ import annotations
@@ -57,3 +58,7 @@ class InfeasibleError(FairlimitsError):
 
 class SolverError(FairlimitsError, RuntimeError):
     """The solver ended without a proven optimum."""
+
+
+class SmallGroupsWarning(UserWarning):
+    """Groups are too small to speak about, and were set aside, joined or dropped; or nothing is left to compare."""

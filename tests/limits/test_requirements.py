@@ -465,7 +465,7 @@ def known_rows(n: int, seed: int) -> Dataset:
 
 
 def test_requirements_are_evaluated_on_other_rows() -> None:
-    learn, test = known_rows(4000, 0), known_rows(3000, 1)
+    learn, test = known_rows(8000, 0), known_rows(3000, 1)
     dist = discretize(learn, cells=6, generator=None)
     required = [
         "selection rate <= 0.3",
@@ -483,9 +483,13 @@ def test_requirements_are_evaluated_on_other_rows() -> None:
     capacity = held.attained["selection rate <= 0.3"]
     assert capacity.low <= capacity.value <= capacity.high
     assert abs(capacity.value - rule.attained["selection rate <= 0.3"]) < 0.05
-    # Fifteen people of c are too few to say.
+    # Ten people of c are too few to say; the others are compared without them.
     assert not held.attained["selection rate of c <= 0.9"].known
-    assert not held.attained["selection rate ratio >= 0.8"].known
+    assert held.set_aside == ("c (10 rows)",)
+    assert "Set aside, with fewer than 30 rows behind a rate: c (10 rows)." in held.summary()
+    scores = row_scores(rule, test)[0]
+    low, high = sorted(float(scores[test.group == g].mean()) for g in (0, 1))
+    assert held.attained["selection rate ratio >= 0.8"].value == pytest.approx(low / high)
     assert held.attained["true positive rate of a >= 0.3"].known
     record = held.to_dict()
     assert {"objective", "selection rate <= 0.3, high"} <= set(record)

@@ -102,9 +102,9 @@ class Problem:
 
     @property
     def laws(self) -> Floats:
-        """P(source | group), a row for each group that has mass."""
+        """P(source | group), a row for each group that has mass, however few its rows: hiding is meant for all."""
         rates = self.dist.rates.of(SELECTION_RATE)
-        return self.variables.coefficients(rates.coefficient)[rates.defined]
+        return self.variables.coefficients(rates.coefficient)[~np.isnan(rates.constant)]
 
     @property
     def targets(self) -> Targets:

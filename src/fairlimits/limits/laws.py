@@ -10,7 +10,7 @@ from fairlimits._util.progress import Progress
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
 from fairlimits.law import CellDistribution, Outcome, Partition, discretize, estimate_outcome
-from fairlimits.notions import INDIVIDUAL
+from fairlimits.notions import INDIVIDUAL, warn_of_nothing_to_compare
 
 Law: TypeAlias = CellDistribution | Outcome | Dataset
 
@@ -38,11 +38,16 @@ def on_cells(
 ) -> CellDistribution:
     """Return cells of the law: as they are, or cut from an estimate, once.
 
-    Individual fairness compares people, so its cells cut the features too.
+    Individual fairness compares people, so its cells cut the features too. Notions that can compare no two groups are
+    warned of.
     """
+    names = tuple(names)
     known = estimated(law, random_state, progress)
     if isinstance(known, CellDistribution):
+        rows = None if known.counts is None else known.counts.sum(axis=0)
+        warn_of_nothing_to_compare(names, known.groups, rows, stacklevel=4)
         return known
+    warn_of_nothing_to_compare(names, known.data.groups, known.data.counts, stacklevel=4)
     partition: Partition = "blend" if INDIVIDUAL in names else "outcome"
     cut = _CUT.setdefault(known, {})
     if (partition, random_state) not in cut:

@@ -19,15 +19,17 @@ import pyarrow as pa
 from matplotlib.axes import Axes
 
 from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
-from fairlimits._util.types import Floats
+from fairlimits._util.types import Flags, Floats
 from fairlimits.errors import InfeasibleError, InputError, SolverError
 from fairlimits.law import CellDistribution, Neighbourhood
+from fairlimits.limits.laws import on_cells
 from fairlimits.limits.programs import FairProgram, Solved
 from fairlimits.limits.rules import Rule
 from fairlimits.limits.solving import make_rules
 from fairlimits.limits.variables import Variables
 from fairlimits.notions import (
     ACCURACY,
+    SELECTION_RATE,
     Objective,
     Requirement,
     Rows,
@@ -54,7 +56,7 @@ class PredictiveParity:
     tolerance : float
         Largest difference of precisions between groups.
     precision : mapping of str to float
-        Precision in each group; NaN for a group of whom nobody is selected, which is not compared.
+        Precision in each group with enough rows; NaN for a group of whom nobody is selected, which is not compared.
     bound : float
         No rule that keeps all of it has a higher value: proven.
     """
@@ -71,7 +73,7 @@ class PredictiveParity:
         return max(known) - min(known) if len(known) > 1 else float("nan")
 
     def to_frame(self) -> pa.Table:
-        """Precision in each group as a table; NaN where nobody is selected."""
+        """Precision in each group that is compared as a table; NaN where nobody is selected."""
         return pa.table({"group": list(self.precision), "precision": list(self.precision.values())})
 
     def summary(self) -> str:
@@ -129,7 +131,8 @@ def predictive_parity(
     """Find the best rule whose precision differs between groups by a tolerance at most, to a proven bound.
 
     A group of whom nobody is selected has no precision and is not compared. Leaving a group out altogether can
-    therefore be the optimum; require ``"selection rate of each group >= ..."`` to rule that out.
+    therefore be the optimum; require ``"selection rate of each group >= ..."`` to rule that out. Nor is a group with
+    fewer than 30 rows compared, where rows are counted.
 
     Parameters
     ----------
@@ -150,10 +153,11 @@ def predictive_parity(
         raise InputError(f"The tolerance of predictive parity is {tolerance!r}; it must lie in 0 to 1.")
     if not (isinstance(precision, int | float | np.number) and precision > 0):
         raise InputError(f"The precision is {precision!r}; it must be a number above 0.")
+    asked = check_tolerances({} if tolerances is None else tolerances)
     search = _Search(
-        dist,
+        on_cells(dist, asked),
         float(tolerance),
-        check_tolerances({} if tolerances is None else tolerances),
+        asked,
         aware,
         Neighbourhood() if neighbours is None else neighbours,
         read_requirements(requirements),
@@ -236,7 +240,7 @@ class _Search:
     def _precisions(self, solved: Solved) -> Floats:
         scores = self._scores(solved)
         chosen, right = _selected(self.dist, scores)
-        there = chosen > _NOBODY
+        there = (chosen > _NOBODY) & _compared(self.dist)
         return np.asarray(right[there] / chosen[there])
 
     def _scores(self, solved: Solved) -> Floats:
@@ -246,13 +250,14 @@ class _Search:
     def _result(self, bound: float) -> PredictiveParity:
         assert self.found is not None
         program, solved = self.found
-        left = replace(solved, gap=max(bound - solved.value, solved.gap))
+        bounded = replace(solved, gap=max(bound - solved.value, solved.gap))
         # Nothing is said of prices: the bound on precision is found by a search, not by one linear program.
-        rule = replace(make_rules(program, [left], [dict(self.tolerances)], self.hood)[0], prices={})
+        rule = replace(make_rules(program, [bounded], [dict(self.tolerances)], self.hood)[0], prices={})
         chosen, right = _selected(self.dist, rule.group_scores)
         with np.errstate(invalid="ignore", divide="ignore"):
             precision = np.where(chosen > _NOBODY, right / chosen, np.nan)
-        named = dict(zip(self.dist.groups, precision.tolist(), strict=True))
+        left = _compared(self.dist)
+        named = {name: float(precision[g]) for g, name in enumerate(self.dist.groups) if left[g]}
         return PredictiveParity(rule, self.tolerance, named, max(bound, solved.value))
 
 
@@ -265,11 +270,16 @@ def _selected(dist: CellDistribution, scores: Floats) -> tuple[Floats, Floats]:
     return chosen, right
 
 
+def _compared(dist: CellDistribution) -> Flags:
+    """Groups that are compared: those with people, and enough rows where they are counted."""
+    return dist.rates.of(SELECTION_RATE).defined
+
+
 def _band(dist: CellDistribution, low: float, high: float) -> Rows:
-    """Precision of every group between `low` and `high`, as rows a share of the group's size."""
+    """Precision of every group that is compared between `low` and `high`, as rows a share of the group's size."""
     people = dist.mass.sum(axis=(0, 2))
-    there = people > 0
-    law = (dist.mass / np.where(there, people, 1.0)[None, :, None]).transpose(1, 0, 2)[there]
+    there = _compared(dist)
+    law = (dist.mass / np.where(people > 0, people, 1.0)[None, :, None]).transpose(1, 0, 2)[there]
     place = np.eye(dist.n_groups)[there][:, :, None]
     blocks, sizes = [], []
     for edge in (low, min(high, 1.0)):

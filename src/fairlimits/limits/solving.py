@@ -91,8 +91,9 @@ def solve(
         If the best rule gives everybody the same score.
     MarginWarning
         On an estimate, if a gap on labels is wider than its tolerance by more than chance explains. With a confidence,
-        if a margin is larger than its tolerance, or a rate has fewer than 30 rows behind it: then everybody gets the
-        same score.
+        if a margin is larger than its tolerance: then everybody gets the same score.
+    SmallGroupsWarning
+        If no two groups have 30 rows behind a rate of some notion: it is left out.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from fairlimits._util.dask import run_all
 from fairlimits._util.progress import Progress, or_silent
-from fairlimits.errors import InputError
+from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.frontiers import Frontier
 from fairlimits.limits.laws import Law, on_cells
@@ -121,16 +122,19 @@ def ratio_frontier(
     others, name = read_requirements(requirements), rate_name(rate)
     dist = on_cells(law, () if tolerances is None else tolerances, random_state, progress)
     rules, tell = [], or_silent(progress)
-    for done, ratio in enumerate(asked.tolist(), 1):
-        rules.append(
-            solve(
-                dist,
-                {} if tolerances is None else tolerances,
-                aware=aware,
-                neighbours=neighbours,
-                requirements=(*others, Ratio(name, ratio)),
-                objective=objective,
+    with warnings.catch_warnings():
+        # Said already, of the cells.
+        warnings.simplefilter("ignore", SmallGroupsWarning)
+        for done, ratio in enumerate(asked.tolist(), 1):
+            rules.append(
+                solve(
+                    dist,
+                    {} if tolerances is None else tolerances,
+                    aware=aware,
+                    neighbours=neighbours,
+                    requirements=(*others, Ratio(name, ratio)),
+                    objective=objective,
+                )
             )
-        )
-        tell(done / len(asked), f"ratio {done} of {len(asked)}")
+            tell(done / len(asked), f"ratio {done} of {len(asked)}")
     return Frontier(tuple(rules), {f"{name} ratio": asked})

@@ -11,6 +11,7 @@ Requirements are written as people write them, and read from text:
 
 from __future__ import annotations
 
+from fairlimits._util.small_samples import ESTIMABLE_ROWS
 from fairlimits.notions.evaluations import Evaluation, check_resamples, evaluate_scores
 from fairlimits.notions.intervals import (
     NOT_ESTIMABLE,
@@ -27,7 +28,7 @@ from fairlimits.notions.intervals import (
 )
 from fairlimits.notions.objectives import ACCURACY, Costs, Objective
 from fairlimits.notions.parsing import read_objective, read_requirements
-from fairlimits.notions.rates import ESTIMABLE_ROWS, ROUNDING, SELECTION_RATE, Rate, RateTable, rate_name, spread
+from fairlimits.notions.rates import ROUNDING, SELECTION_RATE, Rate, RateTable, rate_name, spread
 from fairlimits.notions.registry import (
     ALL_NOTIONS,
     INDIVIDUAL,
@@ -40,6 +41,7 @@ from fairlimits.notions.registry import (
     estimable,
     group_gaps,
     title,
+    warn_of_nothing_to_compare,
 )
 from fairlimits.notions.requirements import FOUR_FIFTHS, Difference, Limit, Ratio
 from fairlimits.notions.rows import Requirement, Rows
@@ -92,4 +94,5 @@ __all__ = [
     "standard_errors",
     "tally",
     "title",
+    "warn_of_nothing_to_compare",
 ]

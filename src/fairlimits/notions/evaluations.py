@@ -10,6 +10,7 @@ import pyarrow as pa
 from matplotlib.axes import Axes
 
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
+from fairlimits._util.small_samples import ESTIMABLE_ROWS, few_rows, listed
 from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import InputError
 from fairlimits.notions.intervals import (
@@ -23,7 +24,7 @@ from fairlimits.notions.intervals import (
 )
 from fairlimits.notions.objectives import ACCURACY, Objective
 from fairlimits.notions.rows import Requirement
-from fairlimits.notions.tallies import People, counts_of, resampled, tally
+from fairlimits.notions.tallies import People, resampled, tally
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +36,8 @@ class Evaluation:
     accuracy : Estimate
         Share of decisions that equal the label, with its confidence interval.
     gaps : mapping of str to Estimate
-        Gap of every group notion; NaN ("not estimable") where a rate has too few rows behind it.
+        Gap of every group notion, between rates with enough rows behind them; NaN ("not estimable") where no two groups
+        are left to compare.
     plug_in : float
         Accuracy that the rule claimed on the rows it was made from.
     rows : int
@@ -48,6 +50,8 @@ class Evaluation:
         Value of what each requirement of the rule is about, by its text.
     value : Estimate or None
         What the rule was to be best at, where that is not accuracy.
+    set_aside : tuple of str
+        Groups of which a rate has too few of these rows behind it to be compared, with their counts.
     """
 
     accuracy: Estimate
@@ -58,6 +62,7 @@ class Evaluation:
     confidence: float
     attained: Mapping[str, Estimate] = field(default_factory=dict)
     value: Estimate | None = None
+    set_aside: tuple[str, ...] = ()
 
     @property
     def optimism(self) -> float:
@@ -84,12 +89,15 @@ class Evaluation:
         return pa.table({"figure": names, **ends})
 
     def summary(self) -> str:
-        """Say what was found in two sentences."""
+        """Say what was found in two sentences, and whom it leaves out."""
         gaps = ", ".join(f"{name} {own}" for name, own in self.gaps.items())
-        return (
+        text = (
             f"On {self.rows:,} rows that took no part: accuracy {self.accuracy}, where {self.plug_in:.4f} was claimed "
             f"(plug-in). Gaps: {gaps}."
         )
+        if self.set_aside:
+            text += f" Set aside, with fewer than {ESTIMABLE_ROWS} rows behind a rate: {listed(self.set_aside)}."
+        return text
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the gap of every notion that is known, with its interval."""
@@ -125,9 +133,9 @@ def evaluate_scores(
     check_resamples(resamples)
     found, drawn = tally(people, scores), resampled(people, scores, resamples, random_state)
     accuracy, others = found.accuracy(), drawn.accuracy()
-    counts = counts_of(people)
-    gaps = gap_estimates(found, drawn, counts, confidence)
-    attained = requirement_estimates(found, drawn, counts, requirements, people.groups, confidence)
+    gaps = gap_estimates(found, drawn, confidence)
+    attained = requirement_estimates(found, drawn, requirements, people.groups, confidence)
+    set_aside = few_rows(people.groups, found.counts)
     values: list[Estimate | None] = [None] * len(scores)
     if objective != ACCURACY:
         values = list(objective_estimates(found, drawn, objective, confidence))
@@ -137,10 +145,11 @@ def evaluate_scores(
             gaps[point],
             float(plug_in[point]),
             len(people.label),
-            counts,
+            found.counts,
             confidence,
             attained[point],
             values[point],
+            set_aside,
         )
         for point in range(len(scores))
     )

@@ -16,11 +16,12 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from fairlimits._util.types import Floats, Ints
+from fairlimits._util.small_samples import enough
+from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
 from fairlimits.notions.objectives import Objective
 from fairlimits.notions.rates import Rate
-from fairlimits.notions.registry import NOTIONS, enough_rows
+from fairlimits.notions.registry import NOTIONS
 from fairlimits.notions.requirements import Difference
 from fairlimits.notions.rows import Requirement
 from fairlimits.notions.tallies import People, Tally
@@ -60,8 +61,8 @@ def percentile_estimate(value: float, drawn: Floats, confidence: float) -> Estim
     return Estimate(value, min(float(low), value), max(float(high), value))
 
 
-def gap_estimates(found: Tally, drawn: Tally, counts: Ints, confidence: float) -> list[dict[str, Estimate]]:
-    """Gap of every group notion, for each point, with its interval.
+def gap_estimates(found: Tally, drawn: Tally, confidence: float) -> list[dict[str, Estimate]]:
+    """Gap of every group notion, for each point, with its interval; what few rows stand behind is left out.
 
     Parameters
     ----------
@@ -69,25 +70,23 @@ def gap_estimates(found: Tally, drawn: Tally, counts: Ints, confidence: float) -
         Of the rows.
     drawn : Tally
         Of resampled rows.
-    counts : ndarray of int of shape (G, 2)
-        Rows behind each group and label.
     confidence : float
         Of the intervals.
     """
     points = found.decided.shape[0]
     estimates: list[dict[str, Estimate]] = [{} for _ in range(points)]
     for name, notion in NOTIONS.items():
-        if not enough_rows(name, counts):
-            for own in estimates:
-                own[name] = NOT_ESTIMABLE
-            continue
         value, again = [], []
         for rate in notion.rates:
-            rates, others = found.rate(rate), drawn.rate(rate)
+            rates, others = found.compared(rate), drawn.rate(rate)
             present = np.flatnonzero(~np.isnan(rates[0]))
             for g, h in combinations(present, 2):
                 value.append(rates[:, g] - rates[:, h])
                 again.append(others[:, :, g] - others[:, :, h])
+        if not value:
+            for own in estimates:
+                own[name] = NOT_ESTIMABLE
+            continue
         differences, resampling = np.stack(value, axis=1), np.stack(again, axis=2)
         for point in range(points):
             estimates[point][name] = _gap_estimate(differences[point], resampling[:, point], confidence)
@@ -116,7 +115,6 @@ def _gap_estimate(differences: Floats, drawn: Floats, confidence: float) -> Esti
 def requirement_estimates(
     found: Tally,
     drawn: Tally,
-    counts: Ints,
     requirements: Sequence[Requirement],
     groups: tuple[str, ...],
     confidence: float,
@@ -124,20 +122,23 @@ def requirement_estimates(
     """Value of what each requirement is about, for each point, with its interval (see `gap_estimates`)."""
     estimates: list[dict[str, Estimate]] = [{} for _ in range(found.decided.shape[0])]
     for own in requirements:
-        rows = counts[:, list(own.needed.given)].sum(axis=1)
+        rows = found.rows(own.needed)
+        compared = enough(rows)
         rates, shares = found.rate(own.needed), found.shares(own.needed)
         others, other_shares = drawn.rate(own.needed), drawn.shares(own.needed)
         for point, estimate in enumerate(estimates):
             if not own.estimable(rows, groups):
                 estimate[str(own)] = NOT_ESTIMABLE
             elif isinstance(own, Difference):
-                again = [own.signed(r, s) for r, s in zip(others[:, point], other_shares, strict=True)]
-                differences = own.signed(rates[point], shares)
+                again = [own.signed(r, s, compared) for r, s in zip(others[:, point], other_shares, strict=True)]
+                differences = own.signed(rates[point], shares, compared)
                 whole = np.array([each for each in again if len(each) == len(differences)])
                 estimate[str(own)] = _gap_estimate(differences, whole, confidence)
             else:
-                value = own.attained(rates[point], shares, groups)
-                again_values = [own.attained(r, s, groups) for r, s in zip(others[:, point], other_shares, strict=True)]
+                value = own.attained(rates[point], shares, compared, groups)
+                again_values = [
+                    own.attained(r, s, compared, groups) for r, s in zip(others[:, point], other_shares, strict=True)
+                ]
                 estimate[str(own)] = percentile_estimate(value, np.array(again_values), confidence)
     return estimates
 

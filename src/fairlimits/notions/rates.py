@@ -8,11 +8,9 @@ from types import MappingProxyType
 
 import numpy as np
 
+from fairlimits._util.small_samples import enough
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InputError
-
-ESTIMABLE_ROWS = 30
-"""Rows that must stand behind a rate before it is shown as a figure."""
 
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 """Probabilities are sums of masses: a difference below this share of their size is rounding."""
@@ -84,14 +82,15 @@ class AffineRates:
     """Rates of all groups as affine functions of the scores.
 
     ``rate[g] = constant[g] + sum_i coefficient[g, i] * score[i, g]``, NaN for a group without mass in the
-    condition.
+    condition. A group with too few rows in the condition has a rate, which is part of that of all people, but it is set
+    aside: it is not compared with others.
 
     Parameters
     ----------
     coefficient : ndarray of shape (G, N)
     constant : ndarray of shape (G,)
     defined : ndarray of bool of shape (G,)
-        Whether the group has mass in the condition.
+        Whether the group's rate can be compared: it has mass in the condition, and enough rows where they are counted.
     size : ndarray of shape (G, N)
         Share of the condition's mass in each cell: what a coefficient is rounded in proportion to.
     """
@@ -106,8 +105,8 @@ class AffineRates:
         return np.asarray(self.constant + np.einsum("gi,...ig->...g", self.coefficient, scores))
 
     def gap(self, scores: Floats) -> Floats:
-        """Highest minus lowest rate; NaN where fewer than two groups have a rate."""
-        return spread(self.values(scores))
+        """Highest minus lowest of the rates that can be compared; NaN where fewer than two can."""
+        return spread(np.where(self.defined, self.values(scores), np.nan))
 
 
 def spread(rates: Floats) -> Floats:
@@ -128,7 +127,7 @@ class RateTable:
     groups : tuple of str
         Names of the groups.
     counts : ndarray of int of shape (N, G, 2), optional
-        Rows behind each probability.
+        Rows behind each probability. A law without counts is taken at its word: any mass will do for a comparison.
     """
 
     def __init__(self, mass: Floats, groups: tuple[str, ...], counts: Ints | None = None) -> None:
@@ -143,7 +142,7 @@ class RateTable:
     def of(self, rate: Rate) -> AffineRates:
         """A rate's value in each group as an affine function of the scores."""
         if rate not in self._known:
-            self._known[rate] = _affine_rates(self.mass, rate)
+            self._known[rate] = _affine_rates(self.mass, rate, self.rows(rate))
         return self._known[rate]
 
     def shares(self, rate: Rate) -> Floats:
@@ -152,40 +151,30 @@ class RateTable:
         total = mass.sum()
         return np.asarray(mass / total if total > 0 else mass)
 
+    def rows(self, rate: Rate) -> Ints | None:
+        """Rows of each group whom a rate looks at; None for a law without counts."""
+        return None if self._counts is None else self._counts[:, :, list(rate.given)].sum(axis=(0, 2))
+
     def estimable(self, rates: tuple[Rate, ...]) -> bool:
-        """Whether enough rows stand behind every one of some rates for their gap to be shown as a figure.
-
-        A law without counts is taken at its word.
-        """
-        for rate in rates:
-            defined = self.of(rate).defined
-            if self._counts is None:
-                if defined.sum() < 2:
-                    return False
-            # A generator can put mass where there are no rows.
-            elif not enough(self._counts[:, :, list(rate.given)].sum(axis=(0, 2))[defined]):
-                return False
-        return True
+        """Whether one of some rates at least can be compared between two groups."""
+        return any(self.of(rate).defined.sum() >= 2 for rate in rates)
 
 
-def _affine_rates(mass: Floats, rate: Rate) -> AffineRates:
+def _affine_rates(mass: Floats, rate: Rate, rows: Ints | None) -> AffineRates:
     event = np.asarray(rate.event)
     chosen = np.zeros(2)
     chosen[list(rate.given)] = 1
     mass = mass * chosen
     total = mass.sum(axis=(0, 2))
-    defined = total > 0
+    there = total > 0
+    # A generator can put mass where there are no rows.
+    defined = there if rows is None else there & enough(rows)
     with np.errstate(invalid="ignore", divide="ignore"):
         constant = (mass @ event[:, 0]).sum(axis=0) / total
         coefficient = (mass @ (event[:, 1] - event[:, 0])).T / total[:, None]
         size = mass.sum(axis=2).T / total[:, None]
-    coefficient[~defined] = size[~defined] = 0
-    constant[~defined] = np.nan
+    coefficient[~there] = size[~there] = 0
+    constant[~there] = np.nan
     for array in (coefficient, constant, defined, size):
         array.setflags(write=False)
     return AffineRates(coefficient, constant, defined, size)
-
-
-def enough(rows: Ints) -> bool:
-    """Whether there are rows enough of each group, and of two groups or more."""
-    return len(rows) >= 2 and bool((rows >= ESTIMABLE_ROWS).all())

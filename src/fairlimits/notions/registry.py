@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from types import MappingProxyType
 
 import numpy as np
 
+from fairlimits._util.small_samples import ESTIMABLE_ROWS, enough, few_rows, listed
 from fairlimits._util.types import Floats, Ints
-from fairlimits.errors import InputError
+from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.notions.rates import (
     ACCURACY_RATE,
     FALSE_POSITIVE_RATE,
@@ -20,7 +22,6 @@ from fairlimits.notions.rates import (
     TRUE_POSITIVE_RATE,
     Rate,
     RateTable,
-    enough,
 )
 
 INDIVIDUAL = "IF"
@@ -135,9 +136,10 @@ def widest(gaps: Iterable[Floats]) -> Floats:
 
 
 def enough_rows(name: str, counts: Ints) -> bool:
-    """Whether enough rows stand behind every rate of a group notion for its gap to be shown as a figure.
+    """Whether a rate of a group notion at least can be compared between two groups.
 
-    A rate needs `ESTIMABLE_ROWS` rows in each group that has any, in at least two groups.
+    A group whose rate has fewer than `ESTIMABLE_ROWS` rows behind it is set aside: this rate of it is left out. So a
+    notion that contains another, as EOd does EOp, can be compared wherever that one can.
 
     Parameters
     ----------
@@ -146,16 +148,44 @@ def enough_rows(name: str, counts: Ints) -> bool:
     counts : ndarray of int of shape (G, 2)
         Rows of each group and label.
     """
-    rows = [counts[:, list(rate.given)].sum(axis=1) for rate in NOTIONS[name].rates]
-    return all(enough(own[own > 0]) for own in rows)
+    return any(enough(counts[:, list(rate.given)].sum(axis=1)).sum() >= 2 for rate in NOTIONS[name].rates)
 
 
 def estimable(table: RateTable, name: str) -> bool:
-    """Whether enough rows stand behind every rate of a notion for its gap to be shown as a figure.
+    """Whether a rate of a notion at least can be compared between two groups (see `enough_rows`).
 
     A law without counts is taken at its word. Individual fairness compares cells and is always shown.
     """
     return name == INDIVIDUAL or table.estimable(NOTIONS[name].rates)
+
+
+def warn_of_nothing_to_compare(
+    names: Iterable[str], groups: Sequence[str], counts: Ints | None, stacklevel: int = 3
+) -> None:
+    """Warn, once for all of them, of group notions that are asked for and can compare no two groups.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Short names of the notions; what compares no groups is passed over.
+    groups : sequence of str
+        The groups' names.
+    counts : ndarray of int of shape (G, 2), or None
+        Rows of each group and label; a law without counts is taken at its word.
+    stacklevel : int
+        Whom the warning is for, as in `warnings.warn`; by default the caller's caller.
+    """
+    if counts is None or len(groups) < 2:
+        return
+    nothing = [name for name in names if name in NOTIONS and not enough_rows(name, counts)]
+    if nothing:
+        warnings.warn(
+            f"Nothing to compare in {listed(nothing)}, which is left out: no two groups have {ESTIMABLE_ROWS} rows "
+            f"behind a rate of it, for these are too small: {listed(few_rows(groups, counts))}. Give more rows, or "
+            "join small groups.",
+            SmallGroupsWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def alike_score(names: Iterable[str], positive: float) -> float:

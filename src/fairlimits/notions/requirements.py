@@ -9,9 +9,10 @@ from typing import Literal
 
 import numpy as np
 
+from fairlimits._util.small_samples import enough
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InputError
-from fairlimits.notions.rates import ESTIMABLE_ROWS, RATES, Rate, RateTable, rate_name
+from fairlimits.notions.rates import RATES, Rate, RateTable, rate_name
 from fairlimits.notions.rows import Requirement, Rows
 
 EACH_GROUP = "each group"
@@ -70,39 +71,40 @@ class Limit(Requirement):
     def estimable(self, rows: Ints, groups: Sequence[str]) -> bool:
         """Whether enough rows of each group, of shape (G,), stand behind the value for it to be shown."""
         if self.group is None:
-            return int(rows.sum()) >= ESTIMABLE_ROWS
+            return bool(enough(rows.sum()))
         if self.group != EACH_GROUP:
-            return int(rows[list(groups).index(self.group)]) >= ESTIMABLE_ROWS
-        return bool(rows.any() and (rows[rows > 0] >= ESTIMABLE_ROWS).all())
+            return bool(enough(rows[list(groups).index(self.group)]))
+        return bool(enough(rows).any())
 
     def rows(self, table: RateTable) -> Rows:
         """Write the requirement as rows of a linear program."""
-        rates = table.of(self.needed)
-        if not rates.defined.any():
+        rates, shares = table.of(self.needed), table.shares(self.needed)
+        self.check(table.groups)
+        if not shares.any():
             raise InputError(f"{self}: there is nobody whom that rate looks at; leave it out.")
         if self.group is None:
-            weight = table.shares(self.needed)[None]
-        elif self.group == EACH_GROUP:
-            weight = np.eye(table.n_groups)[rates.defined]
+            weight = shares[None]
         else:
-            self.check(table.groups)
-            weight = np.eye(table.n_groups)[[table.groups.index(self.group)]]
-            if not rates.defined[table.groups.index(self.group)]:
+            if self.group != EACH_GROUP and not shares[table.groups.index(self.group)]:
                 raise InputError(f"{self}: the group has nobody whom that rate looks at; leave it out.")
+            self.refuse_few_rows(table)
+            which = rates.defined if self.group == EACH_GROUP else [table.groups.index(self.group)]
+            weight = np.eye(table.n_groups)[which]
         low = 0.0 if self.at_least is None else self.at_least
         high = 1.0 if self.at_most is None else self.at_most
         return Rows.of_rates(rates, weight, 0.0, low, high)
 
-    def attained(self, rates: Floats, shares: Floats, groups: Sequence[str]) -> float:
+    def attained(self, rates: Floats, shares: Floats, compared: Flags, groups: Sequence[str]) -> float:
         """Value of the rate; of each group the one that is farthest out."""
         known = ~np.isnan(rates)
-        if not known.any():
-            return float("nan")
         if self.group is None:
-            return float(shares[known] @ rates[known])
+            return float(shares[known] @ rates[known]) if known.any() else float("nan")
         if self.group != EACH_GROUP:
             return float(rates[list(groups).index(self.group)])
-        return float(rates[known].min() if self.at_least is not None else rates[known].max())
+        left = rates[known & compared]
+        if not len(left):
+            return float("nan")
+        return float(left.min() if self.at_least is not None else left.max())
 
     def __str__(self) -> str:
         of = "" if self.group is None else f" of {self.group}"
@@ -145,6 +147,7 @@ class Ratio(Requirement):
 
     def rows(self, table: RateTable) -> Rows:
         """Write the requirement as rows: with z the highest rate or more, ``r_g <= z`` and ``r_g >= ratio z``."""
+        self.refuse_few_rows(table)
         rates = table.of(self.needed)
         one = np.eye(table.n_groups)[rates.defined]
         below, above = np.repeat([True, False], len(one)), np.repeat([False, True], len(one))
@@ -156,9 +159,9 @@ class Ratio(Requirement):
             upper=1.0 * above,
         )
 
-    def attained(self, rates: Floats, shares: Floats, groups: Sequence[str]) -> float:
+    def attained(self, rates: Floats, shares: Floats, compared: Flags, groups: Sequence[str]) -> float:
         """Lowest over highest rate; 1 where all are 0, for then they are equal."""
-        known = rates[~np.isnan(rates)]
+        known = rates[~np.isnan(rates) & compared]
         if len(known) < 2:
             return float("nan")
         highest = float(known.max())
@@ -179,7 +182,8 @@ class Difference(Requirement):
     at_most : float
         The largest difference.
     against : {"each other", "the rest", "the average"}, default="each other"
-        Highest minus lowest rate; or each group against all other people together; or against all people.
+        Highest minus lowest rate; or each group against all other people together; or against all people. People of
+        groups that are set aside, for too few rows, are among the others, but are not compared with them.
     """
 
     rate: str
@@ -210,6 +214,7 @@ class Difference(Requirement):
 
     def rows(self, table: RateTable) -> Rows:
         """Write the requirement as rows of a linear program."""
+        self.refuse_few_rows(table)
         rates = table.of(self.needed)
         if self.against == "each other":
             # With z the lowest rate or less, no rate is farther above it than allowed.
@@ -222,10 +227,10 @@ class Difference(Requirement):
         return Rows.of_rates(rates, weight, 0.0, -bound, bound)
 
     @staticmethod
-    def _contrasts(shares: Floats, defined: Flags) -> tuple[Floats, Floats]:
+    def _contrasts(shares: Floats, compared: Flags) -> tuple[Floats, Floats]:
         """Each group's rate less that of all others together, as weights of the rates; and the share of the others."""
         weight, share = [], []
-        for g in np.flatnonzero(defined):
+        for g in np.flatnonzero(compared):
             others = shares.copy()
             others[g] = 0.0
             total = others.sum()
@@ -234,19 +239,20 @@ class Difference(Requirement):
                 share.append(total / shares.sum())
         return np.array(weight).reshape(-1, len(shares)), np.array(share)
 
-    def signed(self, rates: Floats, shares: Floats) -> Floats:
+    def signed(self, rates: Floats, shares: Floats, compared: Flags) -> Floats:
         """Every difference that is bounded, with its sign; empty where nothing can be compared."""
         known = ~np.isnan(rates)
         if self.against == "each other":
-            first, second = np.array(list(combinations(np.flatnonzero(known), 2)), dtype=np.int64).reshape(-1, 2).T
+            left = np.flatnonzero(known & compared)
+            first, second = np.array(list(combinations(left, 2)), dtype=np.int64).reshape(-1, 2).T
             return np.asarray(rates[first] - rates[second])
-        contrasts, others = self._contrasts(np.where(known, shares, 0.0), known)
+        contrasts, others = self._contrasts(np.where(known, shares, 0.0), known & compared)
         differences = np.asarray(contrasts @ np.where(known, rates, 0.0))
         return differences * others if self.against == "the average" else differences
 
-    def attained(self, rates: Floats, shares: Floats, groups: Sequence[str]) -> float:
+    def attained(self, rates: Floats, shares: Floats, compared: Flags, groups: Sequence[str]) -> float:
         """The largest difference."""
-        differences = self.signed(rates, shares)
+        differences = self.signed(rates, shares, compared)
         return float(np.abs(differences).max()) if len(differences) else float("nan")
 
     def __str__(self) -> str:

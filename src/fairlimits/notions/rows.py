@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairlimits._util.types import Floats, Ints
-from fairlimits.notions.rates import ESTIMABLE_ROWS, ROUNDING, AffineRates, Rate, RateTable
+from fairlimits._util.small_samples import ESTIMABLE_ROWS, enough, listed
+from fairlimits._util.types import Flags, Floats, Ints
+from fairlimits.errors import InputError
+from fairlimits.notions.rates import ROUNDING, AffineRates, Rate, RateTable
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Rows:
 
         Deciding by a fair coin makes every rate 1/2.
         """
-        offset = weight @ np.where(rates.defined, rates.constant, 0.0)
+        offset = weight @ np.nan_to_num(rates.constant, nan=0.0)
         offset[np.abs(offset) <= ROUNDING] = 0
         count = len(weight)
         return cls(
@@ -65,7 +67,7 @@ class Requirement(ABC):
         """Write the requirement as rows of a linear program."""
 
     @abstractmethod
-    def attained(self, rates: Floats, shares: Floats, groups: Sequence[str]) -> float:
+    def attained(self, rates: Floats, shares: Floats, compared: Flags, groups: Sequence[str]) -> float:
         """Value of what is required.
 
         Parameters
@@ -74,6 +76,9 @@ class Requirement(ABC):
             The rate in each group; NaN where nobody is looked at.
         shares : ndarray of shape (G,)
             Share of each group among the people who are looked at.
+        compared : ndarray of bool of shape (G,)
+            Whether enough rows stand behind the group's rate; else the group is set aside, and its people count only
+            where all people are looked at together.
         groups : sequence of str
             The groups' names.
         """
@@ -96,11 +101,23 @@ class Requirement(ABC):
         """Refuse groups that are not there."""
 
     def estimable(self, rows: Ints, groups: Sequence[str]) -> bool:
-        """Whether enough rows of each group, of shape (G,), stand behind the value for it to be shown."""
-        there = rows[rows > 0]
-        return len(there) > 1 and bool((there >= ESTIMABLE_ROWS).all())
+        """Whether enough rows of each group, of shape (G,), stand behind the value for it to be shown.
+
+        Groups with too few are set aside; two at least must be left to compare.
+        """
+        return int(enough(rows).sum()) >= 2
+
+    def refuse_few_rows(self, table: RateTable) -> None:
+        """Refuse what too few rows stand behind, where rows are counted."""
+        rows = table.rows(self.needed)
+        if rows is not None and not self.estimable(rows, table.groups):
+            behind = listed([f"{name} {own}" for name, own in zip(table.groups, rows.tolist(), strict=True)])
+            raise InputError(
+                f"{self}: a group takes {ESTIMABLE_ROWS} rows behind that rate, and there are too few ({behind}); "
+                "leave it out, give more rows or join small groups."
+            )
 
     def value(self, table: RateTable, scores: Floats) -> float:
         """Value of what is required, for scores of shape (N, G)."""
         rates = table.of(self.needed)
-        return self.attained(rates.values(scores), table.shares(self.needed), table.groups)
+        return self.attained(rates.values(scores), table.shares(self.needed), rates.defined, table.groups)

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fairlimits._util.small_samples import enough
 from fairlimits._util.types import Floats, Ints
 from fairlimits.notions.rates import Rate, spread
 from fairlimits.notions.registry import NOTIONS, widest
@@ -47,10 +48,13 @@ class Tally:
     ----------
     mass : ndarray of shape (..., G, 2)
     decided : ndarray of shape (..., points, G, 2)
+    counts : ndarray of int of shape (G, 2)
+        Rows behind the masses; of resampled ones, those that were resampled.
     """
 
     mass: Floats
     decided: Floats
+    counts: Ints
 
     def accuracy(self) -> Floats:
         """Share of people who are decided as their label says, of shape (..., points); NaN without any."""
@@ -67,6 +71,14 @@ class Tally:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(hit[..., chosen].sum(axis=-1) / self.mass[..., None, :, chosen].sum(axis=-1))
 
+    def compared(self, rate: Rate) -> Floats:
+        """A rate in each group as `rate` has it; NaN too for a group that is set aside, for too few rows behind it."""
+        return np.where(enough(self.rows(rate)), self.rate(rate), np.nan)
+
+    def rows(self, rate: Rate) -> Ints:
+        """Rows of each group whom a rate looks at, of shape (G,)."""
+        return np.asarray(self.counts[:, list(rate.given)].sum(axis=1))
+
     def shares(self, rate: Rate) -> Floats:
         """Share of each group among the people whom a rate looks at, of shape (..., G)."""
         people = self.mass[..., list(rate.given)].sum(axis=-1)
@@ -74,8 +86,8 @@ class Tally:
         return np.asarray(people / np.where(total > 0, total, 1.0))
 
     def gap(self, name: str) -> Floats:
-        """Gap of a group notion, of shape (..., points); NaN where no rate of it is known of two groups."""
-        return widest(spread(self.rate(rate)) for rate in NOTIONS[name].rates)
+        """Gap of a group notion, of shape (..., points); NaN where no rate of it can be compared between two groups."""
+        return widest(spread(self.compared(rate)) for rate in NOTIONS[name].rates)
 
 
 def tally(people: People, scores: Floats) -> Tally:
@@ -87,7 +99,7 @@ def tally(people: People, scores: Floats) -> Tally:
         total: Floats = np.bincount(stratum, weights=amount, minlength=2 * groups).astype(np.float64)
         return total.reshape(groups, 2)
 
-    return Tally(add_up(share), np.stack([add_up(share * own) for own in scores]))
+    return Tally(add_up(share), np.stack([add_up(share * own) for own in scores]), counts_of(people))
 
 
 def resampled(people: People, scores: Floats, resamples: int, random_state: int) -> Tally:
@@ -104,7 +116,9 @@ def resampled(people: People, scores: Floats, resamples: int, random_state: int)
             drawn = rng.poisson(1.0, (part.stop - part.start, len(rows))) * share[rows]
             mass[part, s] = drawn.sum(axis=1)
             decided[part, :, s] = drawn @ scores[:, rows].T
-    return Tally(mass.reshape(resamples, groups, 2), decided.reshape(resamples, len(scores), groups, 2))
+    return Tally(
+        mass.reshape(resamples, groups, 2), decided.reshape(resamples, len(scores), groups, 2), counts_of(people)
+    )
 
 
 def counts_of(people: People) -> Ints:

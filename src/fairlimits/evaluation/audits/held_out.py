@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fairlimits._util.types import Floats
@@ -33,7 +35,7 @@ class Judged:
         resamples: int,
         random_state: int,
     ) -> None:
-        self.decided, self.confidence, self.counts = models, confidence, rows.counts
+        self.decided, self.confidence = models, confidence
         alike = [np.full(rows.n_rows, alike_score(names, rules.positive)) for names in (("EA",), ())]
         scores = np.vstack([*(model.scores for model in models), *alike, decide_all(rules.all(), rows)])
         self.coin, self.majority, self.free = range(len(models), len(models) + 3)
@@ -48,7 +50,7 @@ class Judged:
         self.accuracy, self.accuracies = self.found.accuracy(), self.drawn.accuracy()
         self.gap = {name: self.found.gap(name) for name in rules.paths}
         self.gaps = {name: self.drawn.gap(name) for name in rules.paths}
-        self.estimates = gap_estimates(self.found, self.drawn, self.counts, confidence)
+        self.estimates = gap_estimates(self.found, self.drawn, confidence)
 
     @property
     def best(self) -> Estimate:
@@ -120,9 +122,9 @@ class Judged:
 
         def mixed(own: Tally) -> Tally:
             decided = (1 - share) * own.decided[..., [one], :, :] + share * own.decided[..., [two], :, :]
-            return Tally(own.mass, decided)
+            return replace(own, decided=decided)
 
-        estimates = gap_estimates(mixed(self.found), mixed(self.drawn), self.counts, self.confidence)[0]
+        estimates = gap_estimates(mixed(self.found), mixed(self.drawn), self.confidence)[0]
         return {name: estimates[name] for name in names}
 
     def _estimate(self, value: Floats, drawn: Floats) -> Estimate:

@@ -1,0 +1,69 @@
+"""How many rows a share takes before it is spoken about: the one place where rows are compared with that number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairlimits._util.types import Flags, Ints
+
+ESTIMABLE_ROWS = 30
+"""Rows that must stand behind a rate before it is compared, or shown as a figure."""
+
+# Groups that a sentence names; the others are counted.
+_NAMED = 8
+
+
+def enough(rows: NDArray[np.integer] | int) -> Flags:
+    """Whether so many rows are enough, for each of some counts."""
+    return np.asarray(np.asarray(rows) >= ESTIMABLE_ROWS)
+
+
+def small(counts: Ints) -> Flags:
+    """Whether a group has too few rows, in all or of a label, for counts of shape (G, 2)."""
+    return np.asarray(~enough(counts).all(axis=1))
+
+
+def few_rows(groups: Sequence[str], counts: Ints) -> tuple[str, ...]:
+    """Name every group that is there and has too few rows, in all or of a label, with its count.
+
+    Parameters
+    ----------
+    groups : sequence of str
+        The groups' names.
+    counts : ndarray of int of shape (G, 2)
+        Rows of each group and label.
+
+    Examples
+    --------
+    >>> few_rows(["Black", "Other", "White"], np.array([[40, 12], [9, 2], [50, 60]]))
+    ('Black (12 rows with label 1)', 'Other (11 rows)')
+    """
+    few = small(counts) & counts.any(axis=1)
+    return tuple(_with_count(groups[g], counts[g]) for g in np.flatnonzero(few).tolist())
+
+
+def _with_count(name: str, own: Ints) -> str:
+    total = int(own.sum())
+    if not enough(total):
+        return f"{name} ({_rows(total)})"
+    few = [f"{_rows(int(own[y]))} with label {y}" for y in np.flatnonzero(~enough(own)).tolist()]
+    return f"{name} ({' and '.join(few)})"
+
+
+def _rows(number: int) -> str:
+    return "1 row" if number == 1 else f"{number} rows"
+
+
+def listed(texts: Sequence[str], most: int = _NAMED) -> str:
+    """Write some texts one after another, the first few of them in full.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(texts[:most])
+    return shown if len(texts) <= most else f"{shown} and {len(texts) - most} more"
