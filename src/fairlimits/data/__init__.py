@@ -19,11 +19,13 @@ from fairlimits.data.reading import read_features, read_groups
 from fairlimits.data.registry import benchmark_names
 from fairlimits.data.roles import find_groups
 from fairlimits.data.schema import MISSING, Feature, Scalar, Schema, category_columns, value_text
+from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, check_small_groups, set_aside_note
 from fairlimits.data.stream import Learned, Reader, Stream, open_stream
 from fairlimits.data.tables import read_table
 
 __all__ = [
     "MISSING",
+    "SET_ASIDE",
     "BenchmarkStatus",
     "Dataset",
     "EncodedFeature",
@@ -33,6 +35,7 @@ __all__ = [
     "Reader",
     "Scalar",
     "Schema",
+    "SmallGroups",
     "Stream",
     "Table",
     "benchmark_file",
@@ -40,6 +43,7 @@ __all__ = [
     "benchmark_status",
     "category_columns",
     "check_seed",
+    "check_small_groups",
     "find_files",
     "find_groups",
     "is_pattern",
@@ -54,5 +58,6 @@ __all__ = [
     "read_values",
     "refuse_identifier",
     "row_draws",
+    "set_aside_note",
     "value_text",
 ]

@@ -21,6 +21,7 @@ from fairlimits.data.reading import Names, names_of
 from fairlimits.data.registry import BENCHMARKS, Benchmark, get_benchmark
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar
+from fairlimits.data.small_groups import SET_ASIDE, SmallGroups
 from fairlimits.data.tables import read_table
 from fairlimits.errors import DatasetUnavailableError, FileError
 
@@ -67,6 +68,7 @@ def load_dataset(
     categorical: Names = None,
     drop: Names = None,
     missing_sensitive: MissingSensitive = "refuse",
+    small_groups: SmallGroups = SET_ASIDE,
 ) -> Dataset:
     """Load a benchmark data set, with its usual label, sensitive column and features unless told otherwise.
 
@@ -78,7 +80,7 @@ def load_dataset(
     label, sensitive, positive
         As in `Dataset.from_frame`, in place of the usual ones. With another label, `positive` has no usual
         value.
-    weight, missing_sensitive
+    weight, missing_sensitive, small_groups
         As in `Dataset.from_frame`.
     numeric, categorical, drop
         As in `Dataset.from_frame`, on top of the usual ones.
@@ -113,6 +115,7 @@ def load_dataset(
         categorical=[*names_of(categorical), *(c for c in benchmark.categorical if c not in given)],
         drop=[*names_of(drop), *(c for c in benchmark.drop if c not in given)],
         missing_sensitive=missing_sensitive,
+        small_groups=small_groups,
     )
 
 

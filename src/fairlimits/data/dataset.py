@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,10 +15,11 @@ from matplotlib.axes import Axes
 
 from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
 from fairlimits.data import reading
-from fairlimits.data.reading import Names, Unseen
+from fairlimits.data.reading import Names, Unseen, stratum_counts
 from fairlimits.data.roles import MissingSensitive
-from fairlimits.data.schema import GROUP_SEPARATOR, Scalar, Schema, value_text
-from fairlimits.errors import DataError, InputError
+from fairlimits.data.schema import Scalar, Schema, value_text
+from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, set_aside_note
+from fairlimits.errors import DataError, InputError, SmallGroupsWarning
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,8 @@ class Dataset:
         1 for the positive label, else 0.
     weight : ndarray of float64 of shape (n,), optional
         What each row counts; without it, every row counts 1.
+    regrouped : str, optional
+        What was done with small groups when the table was read, in a sentence, if they were joined or dropped.
     """
 
     schema: Schema
@@ -47,6 +51,7 @@ class Dataset:
     group: npt.NDArray[np.int64]
     label: npt.NDArray[np.int8]
     weight: npt.NDArray[np.float64] | None = None
+    regrouped: str | None = None
 
     def __post_init__(self) -> None:
         n = len(self.label)
@@ -87,6 +92,7 @@ class Dataset:
         categorical: Names = None,
         drop: Names = None,
         missing_sensitive: MissingSensitive = "refuse",
+        small_groups: SmallGroups = SET_ASIDE,
     ) -> Dataset:
         """Read a table.
 
@@ -115,6 +121,10 @@ class Dataset:
         missing_sensitive : {"refuse", "group", "drop"}
             What to do with rows without a sensitive value: raise an error, make them the group "(missing)",
             or drop them.
+        small_groups : {"set aside", "join", "drop rows", "refuse"}
+            What to do with groups that are too small to speak about, with fewer than 30 rows in all or of a label:
+            leave those of their rates out of comparisons that so few rows stand behind, and count the people in
+            accuracy; make one group of them; drop their rows; or raise an error that names them all.
 
         Returns
         -------
@@ -125,8 +135,13 @@ class Dataset:
         ------
         DataError
             If the table cannot be used; the message says why and what to do.
+
+        Warns
+        -----
+        SmallGroupsWarning
+            If there are small groups: which, and what was done with them (`small_groups_note`).
         """
-        return cls(
+        found = cls(
             *reading.rows(
                 frame,
                 label=label,
@@ -137,14 +152,18 @@ class Dataset:
                 categorical=categorical,
                 drop=drop,
                 missing_sensitive=missing_sensitive,
+                small_groups=small_groups,
             )
         )
+        if found.small_groups_note is not None:
+            warnings.warn(found.small_groups_note, SmallGroupsWarning, stacklevel=2)
+        return found
 
     @classmethod
     def read_like(cls, schema: Schema, frame: Any, *, unseen: Unseen = "refuse") -> Dataset:
         """Read another table of the same shape, coded as an existing schema codes it.
 
-        Columns that the schema does not name are ignored.
+        Columns that the schema does not name are ignored. People of groups that were joined get into the joined one.
 
         Parameters
         ----------
@@ -184,11 +203,14 @@ class Dataset:
     @property
     def counts(self) -> npt.NDArray[np.int64]:
         """Rows that count, unweighted, of every group and label, of shape (groups, 2)."""
-        return self._rows_by_stratum(np.ones(self.n_rows, dtype=bool) if self.weight is None else self.weight > 0)
+        chosen = slice(None) if self.weight is None else self.weight > 0
+        return stratum_counts(self.group[chosen], self.label[chosen], len(self.groups))
 
-    def _rows_by_stratum(self, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-        stratum = (self.group * 2 + self.label)[chosen]
-        return np.bincount(stratum, minlength=2 * len(self.groups)).reshape(-1, 2).astype(np.int64)
+    @property
+    def small_groups_note(self) -> str | None:
+        """Which groups are too small to speak about, and what was done with them; None if none are."""
+        notes = [self.regrouped, set_aside_note(self.groups, self.counts)]
+        return " ".join(note for note in notes if note is not None) or None
 
     @cached_property
     def shares(self) -> npt.NDArray[np.float64]:
@@ -219,6 +241,7 @@ class Dataset:
             self.group[rows],
             self.label[rows],
             None if self.weight is None else self.weight[rows],
+            self.regrouped,
         )
 
     def take_out(self, name: str) -> tuple[Dataset, npt.NDArray[Any]]:
@@ -227,7 +250,8 @@ class Dataset:
             raise InputError(f"There is no feature {name!r}; the features are {', '.join(self.columns)}.")
         schema = replace(self.schema, features=tuple(own for own in self.schema.features if own.name != name))
         columns = {key: column for key, column in self.columns.items() if key != name}
-        return Dataset(schema, columns, self.group, self.label, self.weight), self.columns[name]
+        rest = Dataset(schema, columns, self.group, self.label, self.weight, self.regrouped)
+        return rest, self.columns[name]
 
     def split(self, test_size: float = 0.2, random_state: int = 0) -> tuple[Dataset, Dataset]:
         """Split the rows in two at random, each group and label in proportion.
@@ -252,7 +276,7 @@ class Dataset:
         if self.n_rows < 2:
             raise DataError(f"{self.n_rows} rows cannot be split in two.")
         rng = np.random.default_rng(random_state)
-        sizes = self._rows_by_stratum(np.ones(self.n_rows, dtype=bool)).ravel()
+        sizes = stratum_counts(self.group, self.label, len(self.groups)).ravel()
         total = min(max(round(test_size * self.n_rows), 1), self.n_rows - 1)
         quota = _apportion(sizes, total, rng)
         # Sorting shuffled rows by stratum lays every stratum out as one stretch in random order.
@@ -268,7 +292,8 @@ class Dataset:
         """Return the rows as an Arrow table with the original column names and values.
 
         Features come first, then the sensitive columns as text, the label and the weight. A label that had
-        more than two values reads "not <positive>" where it was another one.
+        more than two values reads "not <positive>" where it was another one. People of groups that were joined have
+        the name of the joined one; in each of several sensitive columns, "(joined)".
         """
         table: dict[str, pa.Array] = {}
         for feature in self.schema.features:
@@ -277,9 +302,7 @@ class Dataset:
                 table[feature.name] = pa.array(column, from_pandas=True)
             else:
                 table[feature.name] = _dictionary(column, feature.categories)
-        parts = [[group] for group in self.groups]
-        if len(self.schema.sensitive) > 1:
-            parts = [group.split(GROUP_SEPARATOR) for group in self.groups]
+        parts = [self.schema.group_values(at) for at in range(len(self.groups))]
         for position, name in enumerate(self.schema.sensitive):
             names = np.array([part[position] for part in parts], dtype=object)
             table[name] = pa.array(names[self.group], type=pa.large_string())

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from fairlimits._util.types import Floats
+from fairlimits._util.types import Floats, Ints
 from fairlimits.data import roles as special
 from fairlimits.data.columns import Table, list_values, read_numbers, read_values, refuse_identifier
 from fairlimits.data.encoding import NumberScale
 from fairlimits.data.numbers import Moments, Numbers
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Feature, Kind, Scalar, Schema
+from fairlimits.data.small_groups import SmallGroups, set_aside_note, settle_small_groups
 from fairlimits.errors import DataError
 
 # A category takes a column of its own, so a feature of many makes the rows wide beyond any use.
@@ -35,6 +38,7 @@ class Roles:
     categorical: tuple[str, ...]
     drop: tuple[str, ...]
     missing_sensitive: MissingSensitive
+    small_groups: SmallGroups
 
     def check(self, table: Table) -> None:
         """Check that the columns exist and that none has two parts."""
@@ -142,6 +146,8 @@ class Facts:
         The values of the label.
     groups : frozenset of tuple
         The values of the sensitive columns that go together.
+    strata : mapping of tuple to int
+        Rows that count by these values and the label's.
     weights : mapping of int to float
         Weight of each part by its number.
     columns : mapping of str to ColumnFacts
@@ -154,6 +160,7 @@ class Facts:
     without_label: int
     labels: frozenset[Scalar]
     groups: frozenset[tuple[Scalar, ...]]
+    strata: Counter[tuple[tuple[Scalar, ...], Scalar]]
     weights: Mapping[int, float]
     columns: Mapping[str, ColumnFacts]
 
@@ -165,12 +172,13 @@ class Facts:
             self.without_label + other.without_label,
             self.labels | other.labels,
             self.groups | other.groups,
+            self.strata + other.strata,
             {**self.weights, **other.weights},
             {name: facts + other.columns[name] for name, facts in self.columns.items()},
         )
 
-    def schema(self, roles: Roles) -> Schema:
-        """Describe the table, after the checks that `Dataset.from_frame` makes."""
+    def schema(self, roles: Roles) -> tuple[Schema, str | None]:
+        """Describe the table after the checks of `Dataset.from_frame`, and say what is done with small groups."""
         if self.without_group and roles.missing_sensitive == "refuse":
             raise special.refused_groups(roles.sensitive, self.without_group, self.rows)
         if self.without_label:
@@ -184,7 +192,11 @@ class Facts:
             raise DataError(
                 f"The label {roles.label!r} has one value only ({list_values(labels)}): nothing to predict."
             )
-        groups = special.group_names(roles.sensitive, self._ordered_groups())
+        found = self._ordered_groups()
+        counts = np.array([[self._counted(group, labels, positive, y) for y in (0, 1)] for group in found])
+        names = special.group_names(roles.sensitive, found)
+        settled = settle_small_groups(roles.small_groups, names, counts, counts.sum(axis=1))
+        groups = settled.groups
         if len(groups) < 2:
             raise DataError(
                 f"The sensitive column {', '.join(map(repr, roles.sensitive))} has one group only "
@@ -193,7 +205,7 @@ class Facts:
         if roles.weight is not None and not self.counted:
             raise special.no_weight(roles.weight)
         rest = [value for value in labels if value != positive]
-        return Schema(
+        schema = Schema(
             features=tuple(column.feature(self.rows) for column in self.columns.values()),
             label=roles.label,
             positive=positive,
@@ -201,7 +213,16 @@ class Facts:
             groups=groups,
             weight=roles.weight,
             negative=rest[0] if len(rest) == 1 else None,
+            joined=settled.joined,
         )
+        left = np.zeros((len(groups), 2), dtype=np.int64)
+        np.add.at(left, settled.place, counts)
+        notes = [note for note in (settled.note, set_aside_note(groups, left)) if note is not None]
+        return schema, " ".join(notes) or None
+
+    def _counted(self, group: tuple[Scalar, ...], labels: Iterable[Scalar], positive: Scalar, y: int) -> int:
+        """Rows of a group and label that count."""
+        return sum(self.strata[group, value] for value in labels if (value == positive) == bool(y))
 
     def _ordered_groups(self) -> list[tuple[Scalar, ...]]:
         ranks = [
@@ -218,16 +239,28 @@ def facts_of(roles: Roles, number: int, frame: Any) -> Facts | None:
         return None
     weights = np.ones(len(table)) if roles.weight is None else special.read_some_weights(table, roles.weight)
     labels = table.column(roles.label)
+    label, values = read_values(roles.label, labels)
+    group, groups = special.read_group_values(table, roles.sensitive)
     return Facts(
         rows=len(table),
         counted=int((weights > 0).sum()),
         without_group=int(special.missing_groups(table, roles.sensitive).sum()),
         without_label=labels.null_count,
-        labels=frozenset(read_values(roles.label, labels)[1]) - {None},
-        groups=frozenset(special.read_group_values(table, roles.sensitive)[1]),
+        labels=frozenset(values) - {None},
+        groups=frozenset(groups),
+        strata=_strata(group[weights > 0], groups, label[weights > 0], values),
         weights={number: float(weights.sum())},
         columns={name: _column_facts(roles, table, name, weights) for name in roles.features(table.names)},
     )
+
+
+def _strata(
+    group: Ints, groups: Sequence[tuple[Scalar, ...]], label: NDArray[np.int32], values: Sequence[Scalar]
+) -> Counter[tuple[tuple[Scalar, ...], Scalar]]:
+    """Rows of each group and label."""
+    numbers, rows = np.unique(group * len(values) + label, return_counts=True)
+    where = (divmod(number, len(values)) for number in numbers.tolist())
+    return Counter({(groups[g], values[y]): own for (g, y), own in zip(where, rows.tolist(), strict=True)})
 
 
 def open_part(frame: Any, sensitive: tuple[str, ...], missing_sensitive: MissingSensitive) -> Table | None:

@@ -13,6 +13,7 @@ from fairlimits.data.reading import Names
 from fairlimits.data.registry import benchmark_names, get_benchmark
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar
+from fairlimits.data.small_groups import SET_ASIDE, SmallGroups
 from fairlimits.data.stream import Stream, open_stream
 from fairlimits.data.tables import read_table
 from fairlimits.errors import InputError
@@ -31,6 +32,7 @@ def open_data(
     categorical: Names = ...,
     drop: Names = ...,
     missing_sensitive: MissingSensitive = ...,
+    small_groups: SmallGroups = ...,
 ) -> Dataset: ...
 
 
@@ -47,6 +49,7 @@ def open_data(
     categorical: Names = ...,
     drop: Names = ...,
     missing_sensitive: MissingSensitive = ...,
+    small_groups: SmallGroups = ...,
     client: Any = ...,
 ) -> Stream: ...
 
@@ -63,6 +66,7 @@ def open_data(
     categorical: Names = None,
     drop: Names = None,
     missing_sensitive: MissingSensitive = "refuse",
+    small_groups: SmallGroups = SET_ASIDE,
     client: Any = None,
 ) -> Dataset | Stream:
     """Open a benchmark data set, a file, or a table that need not fit into memory.
@@ -76,8 +80,9 @@ def open_data(
         Read the rows in parts, as often as needed, instead of all into memory.
     label, sensitive
         As in `Dataset.from_frame`. A file needs both; a benchmark has its own.
-    positive, weight, numeric, categorical, drop, missing_sensitive
-        As in `Dataset.from_frame`; for a benchmark, as in `load_dataset`.
+    positive, weight, numeric, categorical, drop, missing_sensitive, small_groups
+        As in `Dataset.from_frame`; for a benchmark, as in `load_dataset`. Of a stream, small groups are found when its
+        rows are first read, and cannot be dropped.
     client : distributed.Client, optional
         The Dask cluster to read the parts on.
 
@@ -100,6 +105,7 @@ def open_data(
         "categorical": categorical,
         "drop": drop,
         "missing_sensitive": missing_sensitive,
+        "small_groups": small_groups,
     }
     if stream:
         return open_stream(source, client=client, **columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from fairlimits.data import roles as special
 from fairlimits.data.columns import Table, list_values, read_numbers, read_values, refuse_identifier
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Feature, Scalar, Schema
+from fairlimits.data.small_groups import SmallGroups, check_small_groups, settle_small_groups
 from fairlimits.errors import DataError, InputError
 
 Names: TypeAlias = str | Sequence[str] | None
@@ -32,8 +33,13 @@ def rows(
     categorical: Names,
     drop: Names,
     missing_sensitive: MissingSensitive,
-) -> tuple[Schema, Columns, npt.NDArray[np.int64], npt.NDArray[np.int8], npt.NDArray[np.float64] | None]:
-    """Return schema, columns, group, label and weight of a table, as `Dataset.from_frame` describes."""
+    small_groups: SmallGroups,
+) -> tuple[Schema, Columns, npt.NDArray[np.int64], npt.NDArray[np.int8], npt.NDArray[np.float64] | None, str | None]:
+    """Return schema, columns, group, label and weight of a table, as `Dataset.from_frame` describes.
+
+    The last is what was done with small groups, in a sentence, if they were not left as they are.
+    """
+    choice = check_small_groups(small_groups)
     table = Table.open(frame)
     parts = {
         "label": (label,),
@@ -48,17 +54,19 @@ def rows(
         raise DataError("No sensitive column was named: name at least one.")
     table = special.settle_missing_groups(table, parts["sensitive"], missing_sensitive)
 
-    codes, values = special.read_label(table, label)
-    positive = special.infer_positive(label, values, positive)
-    if len(values) < 2:
-        raise DataError(f"The label {label!r} has one value only ({list_values(values)}): nothing to predict.")
-    group, groups = special.find_groups(table, parts["sensitive"])
+    people = _read_people(table, label, positive, parts["sensitive"], weight)
+    settled = settle_small_groups(choice, people.groups, people.counts, np.bincount(people.group))
+    if (settled.place < 0).any():
+        table = table.filtered(settled.place[people.group] >= 0)
+        people = _read_people(table, label, positive, parts["sensitive"], weight)
+    else:
+        people = people._replace(group=settled.place[people.group], groups=settled.groups)
+    groups = people.groups
     if len(groups) < 2:
         raise DataError(
             f"The sensitive column {', '.join(map(repr, parts['sensitive']))} has one group only "
             f"({groups[0]}): there is nothing to compare."
         )
-    weights = None if weight is None else special.read_weights(table, weight)
 
     taken = {name for part in ("label", "sensitive", "weight", "drop") for name in parts[part]}
     features: list[Feature] = []
@@ -78,17 +86,51 @@ def rows(
             features.append(Feature(name, "categorical", categories))
     if not features:
         raise DataError("No feature is left: the table has no column besides label, sensitive, weight and drop.")
-    rest = [value for value in values if value != positive]
     schema = Schema(
         features=tuple(features),
         label=label,
-        positive=positive,
+        positive=people.positive,
         sensitive=parts["sensitive"],
         groups=groups,
         weight=weight,
-        negative=rest[0] if len(rest) == 1 else None,
+        negative=people.negative,
+        joined=settled.joined,
     )
-    return schema, columns, group, special.label_codes(codes, values, positive), weights
+    return schema, columns, people.group, people.label, people.weight, settled.note
+
+
+class _People(NamedTuple):
+    """Label, group and weight of the rows of a table."""
+
+    label: npt.NDArray[np.int8]
+    positive: Scalar
+    negative: Scalar
+    group: npt.NDArray[np.int64]
+    groups: tuple[str, ...]
+    weight: npt.NDArray[np.float64] | None
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Rows that count, of every group and label."""
+        chosen = np.ones(len(self.label), dtype=bool) if self.weight is None else self.weight > 0
+        return stratum_counts(self.group[chosen], self.label[chosen], len(self.groups))
+
+
+def _read_people(table: Table, label: str, positive: Scalar, sensitive: tuple[str, ...], weight: str | None) -> _People:
+    codes, values = special.read_label(table, label)
+    one = special.infer_positive(label, values, positive)
+    if len(values) < 2:
+        raise DataError(f"The label {label!r} has one value only ({list_values(values)}): nothing to predict.")
+    group, groups = special.find_groups(table, sensitive)
+    weights = None if weight is None else special.read_weights(table, weight)
+    rest = [value for value in values if value != one]
+    negative = rest[0] if len(rest) == 1 else None
+    return _People(special.label_codes(codes, values, one), one, negative, group, groups, weights)
+
+
+def stratum_counts(group: npt.NDArray[np.int64], label: npt.NDArray[np.int8], groups: int) -> npt.NDArray[np.int64]:
+    """Rows of each of some groups and label, of shape (groups, 2)."""
+    return np.bincount(group * 2 + label, minlength=2 * groups).reshape(-1, 2).astype(np.int64)
 
 
 def rows_like(schema: Schema, frame: object, unseen: Unseen) -> Rows:
@@ -191,7 +233,7 @@ def read_groups(schema: Schema, frame: Any) -> npt.NDArray[np.int64]:
 def _read_groups(schema: Schema, table: Table) -> npt.NDArray[np.int64]:
     table.require(schema.sensitive, "sensitive")
     group, names = special.find_groups(table, schema.sensitive)
-    known = {name: code for code, name in enumerate(schema.groups)}
+    known = schema.group_places()
     strange = [name for name in names if name not in known]
     if strange:
         raise DataError(

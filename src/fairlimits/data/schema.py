@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from fairlimits.data import plain
+from fairlimits.data.small_groups import joined_name
 from fairlimits.errors import DataError, FileError
 
 Scalar: TypeAlias = str | int | float | bool | None
@@ -17,6 +18,9 @@ MISSING = "(missing)"
 
 GROUP_SEPARATOR = " / "
 """What stands between the parts of an intersectional group's name."""
+
+JOINED = "(joined)"
+"""What a person of the joined group has in each of several sensitive columns, where one value cannot name the group."""
 
 _SCALARS = (str, int, float, bool, type(None))
 
@@ -102,6 +106,8 @@ class Schema:
         The column of row weights.
     negative : Scalar
         The value that counts as label 0, or ``None`` when several do.
+    joined : tuple of str
+        Small groups that were joined into one, which is the last of ``groups``; empty if none were.
     """
 
     features: tuple[Feature, ...]
@@ -111,6 +117,7 @@ class Schema:
     groups: tuple[str, ...]
     weight: str | None = None
     negative: Scalar = None
+    joined: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.features:
@@ -121,11 +128,29 @@ class Schema:
             raise DataError(f"The schema does not say which value of {self.label!r} is the positive one.")
         if len(set(self.groups)) < len(self.groups):
             raise DataError(f"The schema lists a group twice: {', '.join(self.groups)}.")
+        if self.joined and (self.groups[-1] != joined_name(self.joined) or set(self.joined) & set(self.groups)):
+            raise DataError(f"The schema joins {', '.join(self.joined)}, but its last group is {self.groups[-1]}.")
         names = [feature.name for feature in self.features] + [self.label, *self.sensitive]
         names += [] if self.weight is None else [self.weight]
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
             raise DataError(f"The schema gives two parts to the column {', '.join(map(repr, repeated))}.")
+
+    def group_places(self) -> dict[str, int]:
+        """Position in ``groups`` by the name that a person's values of the sensitive columns make."""
+        places = {name: at for at, name in enumerate(self.groups)}
+        if self.joined:
+            last = len(self.groups) - 1
+            places |= dict.fromkeys((*self.joined, GROUP_SEPARATOR.join(self.group_values(last))), last)
+        return places
+
+    def group_values(self, at: int) -> tuple[str, ...]:
+        """What a person of a group has in the sensitive columns, as text."""
+        if len(self.sensitive) == 1:
+            return (self.groups[at],)
+        if self.joined and at == len(self.groups) - 1:
+            return (JOINED,) * len(self.sensitive)
+        return tuple(self.groups[at].split(GROUP_SEPARATOR))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as plain data that JSON can hold."""
@@ -137,6 +162,7 @@ class Schema:
             "sensitive": list(self.sensitive),
             "groups": list(self.groups),
             "weight": self.weight,
+            "joined": list(self.joined),
         }
 
     @classmethod
@@ -160,6 +186,7 @@ class Schema:
                 sensitive=plain.items(record, "sensitive", str, what),
                 groups=plain.items(record, "groups", str, what),
                 weight=plain.field(record, "weight", (str, type(None)), what),
+                joined=plain.items(record, "joined", str, what),
             )
         except DataError as error:
             raise FileError(f"The stored schema cannot be used. {error}") from error

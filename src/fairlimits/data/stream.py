@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +26,8 @@ from fairlimits.data.parts import Parts, arrow_parts
 from fairlimits.data.reading import Names, Unseen, names_of, rows_of_part
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar, Schema
-from fairlimits.errors import DataError, InputError
+from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, check_small_groups
+from fairlimits.errors import DataError, InputError, SmallGroupsWarning
 
 Total = TypeVar("Total")
 
@@ -110,7 +112,13 @@ class Stream:
     unseen: Unseen = "refuse"
 
     def learn(self, tell: Progress = silent) -> Learned:
-        """Find out the schema and the encoding, in a pass over all columns and up to three over some numbers."""
+        """Find out the schema and the encoding, in a pass over all columns and up to three over some numbers.
+
+        Warns
+        -----
+        SmallGroupsWarning
+            If there are groups too small to speak about: which, and what is done with them.
+        """
         if self.roles is None:
             raise InputError("The rows need to be explained: say which columns are the label and sensitive.")
         names = (*self.roles.features(self.parts.names), *self.roles.sensitive, self.roles.label)
@@ -124,7 +132,9 @@ class Stream:
         )
         if facts is None:
             raise DataError(_nothing(self.roles.sensitive, self.missing_sensitive))
-        schema = facts.schema(self.roles)
+        schema, note = facts.schema(self.roles)
+        if note is not None:
+            warnings.warn(note, SmallGroupsWarning, stacklevel=2)
         medians = self._medians(self.roles, facts, tell)
         numbers = {name: column.scale(medians.get(name, 0.0)) for name, column in facts.columns.items()}
         reader = Reader(schema, self.missing_sensitive, own=True)
@@ -182,6 +192,7 @@ def open_stream(
     categorical: Names = None,
     drop: Names = None,
     missing_sensitive: MissingSensitive = "refuse",
+    small_groups: SmallGroups = SET_ASIDE,
     unseen: Unseen = "refuse",
     client: Any = None,
 ) -> Stream:
@@ -195,6 +206,8 @@ def open_stream(
     label, sensitive, positive, weight, numeric, categorical, drop, missing_sensitive
         As in `Dataset.from_frame`. Label and sensitive columns may be left out only for rows that are counted on the
         cells of other rows.
+    small_groups : {"set aside", "join", "refuse"}
+        As in `Dataset.from_frame`. Rows are not dropped: which are to be is known only once all were read.
     unseen : {"refuse", "missing"}
         What to do, on the cells of other rows, with a category that those did not have: see `read_features`.
     client : distributed.Client, optional
@@ -220,10 +233,21 @@ def open_stream(
     else:
         parts = arrow_parts(source)
     special.check_choice(missing_sensitive)
+    choice = check_small_groups(small_groups)
+    if choice == "drop rows":
+        raise InputError(
+            "small_groups is 'drop rows', but these rows are read in parts, and which groups are small is known only "
+            "at the end: choose 'join', or leave the rows of small groups out of the files."
+        )
     table = _names_only(parts.names)
     if label is None or not sensitive:
         if (label, positive, weight, numeric, categorical, drop) != (None,) * 6 or sensitive:
             raise InputError("The rows need to be explained: say which columns are the label and sensitive.")
+        if choice != SET_ASIDE:
+            raise InputError(
+                f"small_groups is {choice!r}, but rows without a label of their own are counted on the cells of other "
+                "rows, whose groups are settled: leave it out."
+            )
         return Stream(parts, None, missing_sensitive, unseen)
     roles = Roles(
         label,
@@ -234,6 +258,7 @@ def open_stream(
         names_of(categorical),
         names_of(drop),
         missing_sensitive,
+        choice,
     )
     roles.check(table)
     return Stream(parts, roles, missing_sensitive, unseen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ from fairlimits.data import (
     read_values,
     refuse_identifier,
 )
-from fairlimits.errors import DataError, InputError
+from fairlimits.errors import DataError, InputError, SmallGroupsWarning
 
 ONE_GROUP = "everybody"
 """Name of the group where no sensitive features are given."""
@@ -192,12 +193,14 @@ def make_dataset(
 
 
 def check_group_notions(tolerances: Mapping[str, float], data: Dataset) -> None:
-    """Refuse tolerances where there is nobody to compare."""
+    """Refuse tolerances where there is nobody to compare, and warn of groups that are too small to be compared."""
     if tolerances and len(data.groups) < 2:
         raise InputError(
             f"Tolerances compare groups, and there is one only ({data.groups[0]}); give sensitive_features with two or "
             "more groups to fit, or leave the tolerances out."
         )
+    if tolerances and data.small_groups_note is not None:
+        warnings.warn(data.small_groups_note, SmallGroupsWarning, stacklevel=3)
 
 
 def read_group(schema: Schema, known: tuple[str, ...] | None, values: Any, n_rows: int) -> Ints:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairlimits._util.plotting import COLOURS, MUTED, axes_or_new, figure_style, plain_text
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Dataset, Encoding, Schema, value_text
+from fairlimits.data import Dataset, Encoding, Schema, set_aside_note, value_text
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.origins import Origin
 from fairlimits.law.cells.outcome_cells import OutcomeCells
@@ -133,6 +133,14 @@ class CellDistribution:
     def rates(self) -> RateTable:
         """Rates of the groups as affine functions of the scores."""
         return RateTable(self.mass, self.groups, self.counts)
+
+    @property
+    def small_groups_note(self) -> str | None:
+        """Which groups are too small to speak about, by the rows that were counted; None if none are.
+
+        That groups were joined, or dropped, is said where the table is read (`Dataset.small_groups_note`).
+        """
+        return None if self.counts is None else set_aside_note(self.groups, self.counts.sum(axis=0))
 
     def p(
         self,
