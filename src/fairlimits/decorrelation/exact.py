@@ -127,10 +127,10 @@ class ExactProgram:
     def _correlation_rows(self, before: int) -> tuple[Floats, Floats, Floats]:
         """Rows that keep the correlation at least what the scores entail.
 
-        The correlation times half the width of the box bounds the gap of demographic parity: its rows, with a bound
-        that is a variable.
+        The correlation times half the width of the box bounds the gap of demographic parity between all groups: its
+        rows, with a bound that is a variable.
         """
-        parity, half = compile_rows(self.problem.variables, ["DP"]), (self.high - self.low) / 2
+        parity, half = compile_rows(self.problem.all_groups, ["DP"]), (self.high - self.low) / 2
         count, n = len(parity), parity.n_scores
         rows = np.zeros((2 * count, before + parity.n_auxiliary + 1))
         rows[:, :n] = np.tile(parity.matrix[:, :n], (2, 1))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -100,11 +100,16 @@ class Problem:
         held = self.dist.mass.sum(axis=2)
         return np.asarray((held if self.variables.aware else held.sum(axis=1))[self.variables.filled])
 
+    @cached_property
+    def all_groups(self) -> Variables:
+        """The sources, in a law without counts: however few its rows, a group is to be hidden like all others."""
+        return Variables(replace(self.dist, counts=None), self.variables.aware)
+
     @property
     def laws(self) -> Floats:
-        """P(source | group), a row for each group that has mass, however few its rows: hiding is meant for all."""
-        rates = self.dist.rates.of(SELECTION_RATE)
-        return self.variables.coefficients(rates.coefficient)[~np.isnan(rates.constant)]
+        """P(source | group), a row for each group that has mass."""
+        rates = self.all_groups.dist.rates.of(SELECTION_RATE)
+        return self.variables.coefficients(rates.coefficient)[rates.defined]
 
     @property
     def targets(self) -> Targets:
