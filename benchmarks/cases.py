@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 @cache
 def adult(cells: int, seed: int) -> fl.CellDistribution:
     """Adult, its rows as they are, cut into cells."""
-    return fl.discretize(fl.load_dataset("adult"), cells, generator=None, random_state=seed)
+    return fl.discretize(fl.load_dataset("adult"), cells, generator=None, random_state=seed, partition="features")
 
 
 def timed(

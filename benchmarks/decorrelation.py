@@ -58,7 +58,7 @@ def hiding(splits: int = 10, cells: int = HIDING_CELLS) -> list[dict[str, Any]]:
     results = []
     for seed in range(splits):
         fitted, rest = data.split(0.4, random_state=seed)
-        dist = fl.discretize(fitted, cells, generator=None, random_state=seed)
+        dist = fl.discretize(fitted, cells, generator=None, random_state=seed, partition="features")
         plan = decorrelate(dist, fl.solve(dist, ASKED["DP"]))
         found = plan.certificate(rest, random_state=seed)
         row: dict[str, Any] = {

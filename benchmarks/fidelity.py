@@ -101,7 +101,7 @@ def limits(name: str, cells: int, seed: int, generator: str | None) -> dict[str,
     if generator is not None:
         rows = make_generator(generator).fit(learned, seed).sample(n_samples, seed)
         source = _Drawn(rows, generator)
-    dist = fl.discretize(learned, cells, generator=source, n_samples=n_samples, random_state=seed)
+    dist = fl.discretize(learned, cells, generator=source, n_samples=n_samples, random_state=seed, partition="features")
     mass = count_cells(dist.cells_of(other), other, cells).weight / other.n_rows
     gaps, values = [], []
     for _, tolerances, aware in RULES:

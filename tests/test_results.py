@@ -44,7 +44,7 @@ def outcome() -> fl.Outcome:
 
 @cache
 def cells() -> fl.CellDistribution:
-    return fl.discretize(people(), 8)
+    return fl.discretize(people(), 8, partition="features")
 
 
 @cache
@@ -143,7 +143,7 @@ def test_names_from_the_data_are_drawn_as_they_are() -> None:
     names = np.array(["$a_$", "b"])
     table = pa.table({"x": np.arange(80.0), "g": names[np.arange(80) % 2], "y": np.arange(80) // 2 % 2})
     data = fl.Dataset.from_frame(table, label="y", sensitive="g")
-    dist = fl.discretize(data, 4)
+    dist = fl.discretize(data, 4, partition="features")
     estimate = fl.estimate_outcome(data, estimator=LogisticRegression(), folds=2)
     for found in (data, dist, estimate):
         found.plot().figure.canvas.draw()

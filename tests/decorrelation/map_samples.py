@@ -63,4 +63,6 @@ def some_data(seed: int, rows: int, groups: int = 2, weight: bool = False) -> Da
 @functools.cache
 def discretized(groups: int = 2, cells: int = 12, weight: bool = False) -> CellDistribution:
     """Cells of 3,000 such people."""
-    return discretize(some_data(0, 3_000, groups, weight), cells=cells, generator=None, random_state=0)
+    return discretize(
+        some_data(0, 3_000, groups, weight), cells=cells, generator=None, random_state=0, partition="features"
+    )

@@ -157,7 +157,7 @@ def test_a_plan_of_bare_numbers_knows_no_rows() -> None:
 
 def test_values_of_small_cells_are_shared() -> None:
     people = some_data(9, 60)
-    dist = discretize(people, cells=30, generator=None, random_state=0)
+    dist = discretize(people, cells=30, generator=None, random_state=0, partition="features")
     rows = dist.counts.sum(axis=(1, 2))  # type: ignore[union-attr]
     assert (rows < FEWEST_PEOPLE).sum() > 5
     skills = cell_values(dist)["skill"]
@@ -176,7 +176,7 @@ def test_a_number_that_few_people_have_is_not_shown(known: int, shown: bool) -> 
     columns = {"income": income, "town": town, "work": town, "school": town, "shop": town}
     columns |= {"sex": np.array(["f", "m"] * 16), "paid": np.array([0, 1, 1, 0] * 8)}
     people = Dataset.from_frame(pa.table(columns), label="paid", sensitive="sex")
-    dist = discretize(people, cells=2, generator=None, random_state=0)
+    dist = discretize(people, cells=2, generator=None, random_state=0, partition="features")
     values = cell_values(dist)
     own = int(np.flatnonzero(dist.counts.sum(axis=(1, 2)) == 12)[0])  # type: ignore[union-attr]
     if shown:
@@ -189,7 +189,7 @@ def test_a_number_that_few_people_have_is_not_shown(known: int, shown: bool) -> 
 def test_a_feature_with_the_name_of_a_result_is_refused() -> None:
     table = some_table(10, 400).rename_columns(["person", "size", "scored_as", "colour", "sex", "hired"])
     people = Dataset.from_frame(table, label="hired", sensitive="sex", drop="person")
-    dist = discretize(people, cells=5, generator=None, random_state=0)
+    dist = discretize(people, cells=5, generator=None, random_state=0, partition="features")
     rule = solve(dist, {"DP": 0.0}, aware=True)
     with pytest.raises(InputError, match=r"'scored_as'.*rename it"):
         decorrelate(dist, rule).apply(people)

@@ -126,7 +126,7 @@ def test_columns_without_a_single_value() -> None:
     table = some_table(27, 400).append_column("nothing", pa.array([None] * 400, pa.float64()))
     table = table.append_column("none", pa.array([None] * 400, pa.string()))
     people = Dataset.from_frame(table, label="hired", sensitive="sex", drop="person")
-    dist = discretize(people, cells=6, generator=None, random_state=0)
+    dist = discretize(people, cells=6, generator=None, random_state=0, partition="features")
     plan = decorrelate(dist, solve(dist, {"DP": 0.0}))
     assert plan.certificate(people, permutations=5).worst.auc < 0.6
     assert plan.apply(people)["nothing"].null_count == plan.apply(people)["none"].null_count == 400

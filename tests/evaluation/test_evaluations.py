@@ -28,7 +28,7 @@ from known_people import known
 def learned() -> tuple[Dataset, Outcome, CellDistribution]:
     data, _ = known(0, 3_000)
     outcome = estimate_outcome(data, estimator=LogisticRegression())
-    return data, outcome, discretize(data, 24, generator=None)
+    return data, outcome, discretize(data, 24, generator=None, partition="features")
 
 
 @pytest.mark.parametrize("aware", [False, True])

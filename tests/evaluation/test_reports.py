@@ -40,7 +40,7 @@ def people(n: int = 1200, job: str = "job") -> fl.Dataset:
 
 
 def found_on(data: fl.Dataset, generator: str | None = None, **options: Any) -> Findings:
-    dist = fl.discretize(data, 10, generator=generator, n_samples=11_000)
+    dist = fl.discretize(data, 10, generator=generator, n_samples=11_000, partition="features")
     return collect_findings(data, dist, "people", estimator=LogisticRegression(), **options)
 
 
@@ -50,7 +50,7 @@ def findings() -> Findings:
 
 
 def test_plug_in_figures_are_what_solve_says(findings: Findings) -> None:
-    dist = fl.discretize(people(), 10, generator=None)
+    dist = fl.discretize(people(), 10, generator=None, partition="features")
     for aware in (True, False):
         for name in NOTIONS:
             rule = fl.solve(dist, {name: 0.05}, aware=aware)
@@ -93,14 +93,14 @@ def test_a_generator_is_judged() -> None:
 
 def test_cells_of_other_data_are_refused() -> None:
     with pytest.raises(InputError, match="not cut from this data"):
-        collect_findings(people(job="work"), fl.discretize(people(), 5, generator=None), "people")
+        collect_findings(people(job="work"), fl.discretize(people(), 5, generator=None, partition="features"), "people")
 
 
 def test_few_rows_are_said_where_gaps_are_not_shown(findings: Findings) -> None:
     unknown = {"DP", "EOd"}
     costs = tuple(replace(own, gap=None) if own.notion in unknown else own for own in findings.held_out.costs)
     data = people()
-    dist = fl.discretize(data, 10, generator=None)
+    dist = fl.discretize(data, 10, generator=None, partition="features")
     said = find_cautions(data, dist, replace(findings.held_out, costs=costs), findings.on_cells, None)
     (found,) = (own for own in said if own.kind == "few rows")
     assert found.columns == ("sex", "paid")
@@ -109,7 +109,7 @@ def test_few_rows_are_said_where_gaps_are_not_shown(findings: Findings) -> None:
 
 def test_a_generator_that_adds_an_error_is_told_of(findings: Findings) -> None:
     data = people()
-    dist = fl.discretize(data, 10, generator=None)
+    dist = fl.discretize(data, 10, generator=None, partition="features")
     near = GeneratorJudged("cart", 100, 10, 0.1, 0.2, 0.2, 0.0, 0.0)
     for judged, kinds in ((near, 0), (replace(near, held_out_distance=0.3), 1)):
         said = find_cautions(data, dist, findings.held_out, findings.on_cells, judged)

@@ -16,7 +16,9 @@ GRID = np.linspace(0, 0.2, 5)
 
 @pytest.fixture(scope="module")
 def dist() -> fl.CellDistribution:
-    return fl.discretize(fl.Dataset.from_frame(people(3000), **ROLES, drop="weight"), 16, generator=None)
+    return fl.discretize(
+        fl.Dataset.from_frame(people(3000), **ROLES, drop="weight"), 16, generator=None, partition="features"
+    )
 
 
 def larger(dist: fl.CellDistribution, times: int) -> fl.CellDistribution:

@@ -466,7 +466,7 @@ def known_rows(n: int, seed: int) -> Dataset:
 
 def test_requirements_are_evaluated_on_other_rows() -> None:
     learn, test = known_rows(8000, 0), known_rows(3000, 1)
-    dist = discretize(learn, cells=6, generator=None)
+    dist = discretize(learn, cells=6, generator=None, partition="features")
     required = [
         "selection rate <= 0.3",
         "true positive rate of a >= 0.3",
@@ -497,7 +497,7 @@ def test_requirements_are_evaluated_on_other_rows() -> None:
 
 def test_balanced_accuracy_on_other_rows() -> None:
     learn, test = known_rows(3000, 0), known_rows(2000, 1)
-    dist = discretize(learn, cells=6, generator=None)
+    dist = discretize(learn, cells=6, generator=None, partition="features")
     rule = solve(dist, {"DP": 0.1}, objective="balanced accuracy")
     held = evaluate(rule, test)
     scores = row_scores(rule, test)[0]

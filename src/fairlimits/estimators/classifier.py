@@ -38,6 +38,7 @@ from fairlimits.limits import (
     Frontier,
     check_margin,
     frontier,
+    on_cells,
     solve_on,
 )
 from fairlimits.notions import (
@@ -216,7 +217,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         dist = discretize(data, number, partition=partition, generator=None, outcome=outcome, random_state=seed)
         goal = self._goal()
         check_margin(dist if outcome is None else outcome, self.confidence, asked, goal["requirements"])
-        rule = solve_on(dist, outcome, asked, aware=self.aware, confidence=self.confidence, **goal)
+        rule = solve_on(on_cells(dist, asked), outcome, asked, aware=self.aware, confidence=self.confidence, **goal)
         # Of an estimate, the one that did not see the row.
         cell = dist.cells_of(data, q=None if outcome is None else outcome.q)
         own_scores = rule.policy.scores_at(cell, data.group)

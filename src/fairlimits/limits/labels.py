@@ -15,12 +15,12 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import norm
 
-from fairlimits._util.types import Floats
+from fairlimits._util.small_samples import enough
+from fairlimits._util.types import Floats, Ints
 from fairlimits.law import CellDistribution, Outcome
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.rules import OnLabels, Rule
 from fairlimits.notions import (
-    ESTIMABLE_ROWS,
     NOTIONS,
     Rate,
     alike_score,
@@ -95,11 +95,6 @@ class LabelledRows:
         assert judged is not None
         found = {}
         for name in names:
-            rows = [self._rows(rate) for rate in NOTIONS[name].rates]
-            # What a few rows show by themselves can be sure by chance: all may have the same score.
-            if any((own[own > 0] < ESTIMABLE_ROWS).any() and (own > 0).sum() > 1 for own in rows):
-                found[name] = 1.0
-                continue
             excess = judged.gaps[name] - rule.gaps[name]
             found[name] = max(0.0 if math.isnan(excess) else excess, 0.0) + reach * self._error(rule, name)
         return found
@@ -114,8 +109,9 @@ class LabelledRows:
     def _scores(self, rule: Rule) -> Floats:
         return rule.policy.scores_at(self._cell, self._data.group)
 
-    def _rows(self, rate: Rate) -> Floats:
-        return np.asarray(self._counts[:, list(rate.given)].sum(axis=1))
+    def _compared(self, rate: Rate) -> Ints:
+        """Groups with enough rows behind a rate."""
+        return np.flatnonzero(enough(self._counts[:, list(rate.given)].sum(axis=1)))
 
     def _error(self, rule: Rule, name: str) -> float:
         """Largest standard error of a difference between two groups; 0 where there are no two."""
@@ -125,7 +121,7 @@ class LabelledRows:
             (
                 math.hypot(own[g], own[h])
                 for own, rate in zip(errors, rates, strict=True)
-                for g, h in combinations(np.flatnonzero(self._rows(rate) > 0), 2)
+                for g, h in combinations(self._compared(rate), 2)
             ),
             default=0.0,
         )

@@ -68,7 +68,7 @@ def test_frontier_file_holds_what_the_library_gives(csv: Path, tmp_path: Path) -
     )
     content = json.loads(target.read_text())
     data = fl.open_data(str(csv), label="paid", positive="yes", sensitive="sex")
-    dist = fl.discretize(data, 12, generator=None)
+    dist = fl.discretize(data, 12, generator=None, partition="features")
     curve = fl.frontier(dist, ["EOd", "IF"], {"EOd": (0, 0.1), "IF": 0.3}, exact=True)
     assert content["group hidden"]["accuracy"] == pytest.approx(curve.accuracy.tolist(), abs=1e-12)
     assert content["figures"] == "plug-in"

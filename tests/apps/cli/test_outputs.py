@@ -58,7 +58,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pa_csv.write_csv(table.slice(20 * number, 20), folder / "parts" / f"{name}.csv")
     data = fl.open_data(str(folder / "people.csv"), label="paid", positive="yes", sensitive="sex")
     for name in ("cells.npz", "other.npz"):
-        fl.discretize(data, 3, generator=None).save(folder / name)
+        fl.discretize(data, 3, generator=None, partition="features").save(folder / name)
     return folder
 
 

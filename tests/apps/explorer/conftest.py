@@ -29,7 +29,7 @@ def people() -> fl.Dataset:
 
 @pytest.fixture(scope="session")
 def dist(people: fl.Dataset) -> fl.CellDistribution:
-    return fl.discretize(people, 24, generator=None, random_state=0)
+    return fl.discretize(people, 24, generator=None, random_state=0, partition="features")
 
 
 @pytest.fixture(scope="session")

@@ -156,7 +156,7 @@ def test_writing_numbers() -> None:
 
 
 def test_distances_agree_where_cells_are_pure(small: dict[str, fl.Dataset]) -> None:
-    dist = fl.discretize(small["adult"], 12, generator=None)
+    dist = fl.discretize(small["adult"], 12, generator=None, partition="features")
     found = distances_of(dist)
     np.testing.assert_allclose(found["frequencies"], cell_distances(dist))
     for own in found.values():

@@ -59,7 +59,7 @@ def dataset(columns: list[str]) -> fl.Dataset:
     ("columns", "model"), [(["age", "job"], "FAMD"), (["job", "town"], "MCA"), (["age", "height"], "PCA")]
 )
 def test_the_analysis_fits_the_features(asked: list[str], columns: list[str], model: str) -> None:
-    dist = fl.discretize(dataset(columns), 5, generator=None)
+    dist = fl.discretize(dataset(columns), 5, generator=None, partition="features")
     found = figure3.measure(SimpleNamespace(dist=dist, settings=Settings()))  # type: ignore[arg-type]
     assert asked == [model]
     assert np.shape(found["places"]) == (5, 3)

@@ -35,7 +35,7 @@ def data() -> fl.Dataset:
 
 
 def test_rows_as_they_are(data: fl.Dataset) -> None:
-    dist = discretize(data, 6, generator=None)
+    dist = discretize(data, 6, generator=None, partition="features")
     assert dist.counts is not None
     np.testing.assert_allclose(dist.mass, dist.counts / data.n_rows)
     assert dist.origin.generator is None
@@ -47,7 +47,7 @@ def test_rows_as_they_are(data: fl.Dataset) -> None:
 def test_generated_rows_make_the_masses_and_real_rows_the_counts(
     data: fl.Dataset, generator: str | CartGenerator
 ) -> None:
-    dist = discretize(data, 6, generator=generator, n_samples=NEEDED)
+    dist = discretize(data, 6, generator=generator, n_samples=NEEDED, partition="features")
     assert dist.counts is not None
     assert dist.encoding is not None
     assert dist.centroids is not None
@@ -64,32 +64,34 @@ def test_generated_rows_make_the_masses_and_real_rows_the_counts(
 def test_small_groups_stay_not_estimable_however_many_rows_are_generated() -> None:
     data = people(rare=8)
     with pytest.warns(SamplingWarning):
-        dist = discretize(data, 6, generator="bootstrap", n_samples=NEEDED)
+        dist = discretize(data, 6, generator="bootstrap", n_samples=NEEDED, partition="features")
     assert dist.mass[:, 2].sum() * NEEDED > 30
     assert not estimable(dist.rates, "DP")
 
 
 def test_seed_decides(data: fl.Dataset) -> None:
-    first, again, other = (discretize(data, 6, generator="cart", n_samples=NEEDED, random_state=s) for s in (1, 1, 2))
+    first, again, other = (
+        discretize(data, 6, generator="cart", n_samples=NEEDED, random_state=s, partition="features") for s in (1, 1, 2)
+    )
     np.testing.assert_array_equal(first.mass, again.mass)
     assert not np.array_equal(first.mass, other.mass)
 
 
 def test_too_few_samples_for_the_cells_are_warned_of(data: fl.Dataset) -> None:
     with pytest.warns(SamplingWarning, match=f"{fl.law.samples_needed(6):,}"):
-        discretize(data, 6, generator="bootstrap", n_samples=NEEDED - 1)
+        discretize(data, 6, generator="bootstrap", n_samples=NEEDED - 1, partition="features")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        discretize(data, 6, generator="bootstrap", n_samples=NEEDED)
-        discretize(data, 6, generator=None, n_samples=10)
+        discretize(data, 6, generator="bootstrap", n_samples=NEEDED, partition="features")
+        discretize(data, 6, generator=None, n_samples=10, partition="features")
 
 
 def test_note_says_whose_law_the_bound_speaks_of(data: fl.Dataset) -> None:
-    generated = sampling_note(discretize(data, 6, generator="bootstrap", n_samples=NEEDED))
+    generated = sampling_note(discretize(data, 6, generator="bootstrap", n_samples=NEEDED, partition="features"))
     assert "enough for 6 cells" in generated
     assert "The source is the generator" in generated
     assert "1,500 rows" in generated
-    real = sampling_note(discretize(data, 6, generator=None))
+    real = sampling_note(discretize(data, 6, generator=None, partition="features"))
     assert "1,500 real rows are too few for 6 cells" in real
     assert "generator" not in real
     numbers = sampling_note(fl.CellDistribution.from_mass(np.ones((2, 2, 2))))
@@ -98,30 +100,39 @@ def test_note_says_whose_law_the_bound_speaks_of(data: fl.Dataset) -> None:
 
 def test_progress_rises_from_start_to_end(data: fl.Dataset) -> None:
     told = []
-    discretize(data, 6, generator="cart", n_samples=NEEDED, progress=lambda done, words: told.append(done))
+    discretize(
+        data,
+        6,
+        generator="cart",
+        n_samples=NEEDED,
+        progress=lambda done, words: told.append(done),
+        partition="features",
+    )
     assert told == sorted(told)
     assert 0 <= told[0] < 0.1
     assert told[-1] == 1
 
 
 def test_generated_distributions_are_saved_and_loaded(data: fl.Dataset, tmp_path: Path) -> None:
-    dist = discretize(data, 6, generator="cart", n_samples=NEEDED)
+    dist = discretize(data, 6, generator="cart", n_samples=NEEDED, partition="features")
     dist.save(tmp_path / "d.npz")
     assert fl.CellDistribution.load(tmp_path / "d.npz").origin == dist.origin
 
 
 def test_bad_input_is_refused(data: fl.Dataset) -> None:
     with pytest.raises(InputError, match="cart, bootstrap"):
-        discretize(data, 6, generator="gan")
+        discretize(data, 6, generator="gan", partition="features")
     with pytest.raises(InputError, match="rows to draw"):
-        discretize(data, 6, generator="cart", n_samples=0)
+        discretize(data, 6, generator="cart", n_samples=0, partition="features")
     with pytest.raises(InputError, match="partition"):
         discretize(data, 6, partition="other")  # type: ignore[arg-type]
 
 
 def test_cart_is_the_default_and_makes_no_more_people(data: fl.Dataset) -> None:
-    dist = discretize(data, 6, n_samples=NEEDED)
+    dist = discretize(data, 6, n_samples=NEEDED, partition="features")
     assert dist.origin.generator == "cart"
-    np.testing.assert_array_equal(dist.mass, discretize(data, 6, generator="cart", n_samples=NEEDED).mass)
+    np.testing.assert_array_equal(
+        dist.mass, discretize(data, 6, generator="cart", n_samples=NEEDED, partition="features").mass
+    )
     with pytest.raises(DataError, match="cannot be larger than the rows"):
-        discretize(data, data.n_rows + 1)
+        discretize(data, data.n_rows + 1, partition="features")

@@ -57,7 +57,9 @@ def test_a_dask_frame_on_any_scheduler(frame: Any) -> None:
         dist = fl.discretize(frame, 12, **ROLES)
     assert dist.schema == data.schema
     np.testing.assert_array_equal(dist.counts, fl.discretize(data, like=dist).counts)
-    np.testing.assert_allclose(centroids(dist), centroids(fl.discretize(data, 12, generator=None)), atol=1e-5)
+    np.testing.assert_allclose(
+        centroids(dist), centroids(fl.discretize(data, 12, generator=None, partition="features")), atol=1e-5
+    )
 
 
 def test_files_that_the_workers_read(client: Any, folder: Path) -> None:
@@ -71,11 +73,11 @@ def test_files_that_the_workers_read(client: Any, folder: Path) -> None:
 
 def test_errors_on_workers_are_those_of_one_machine(client: Any, frame: Any) -> None:
     with pytest.raises(DataError, match=r"is missing in .* of 4000 rows"):
-        fl.discretize(frame, 12, label="paid", positive="yes", sensitive="job", client=client)
+        fl.discretize(frame, 12, label="paid", positive="yes", sensitive="job", client=client, partition="features")
 
 
 def test_frontiers_and_bands_on_workers(client: Any) -> None:
-    dist = fl.discretize(fl.Dataset.from_frame(people(), **ROLES), 12, generator=None)
+    dist = fl.discretize(fl.Dataset.from_frame(people(), **ROLES), 12, generator=None, partition="features")
     here, there = (fl.limits.trace_frontiers(dist, ["DP", "EOd"], [0.0, 0.1], client=own) for own in (None, client))
     for one, other in zip(here, there, strict=True):
         np.testing.assert_array_equal(one.accuracy, other.accuracy)

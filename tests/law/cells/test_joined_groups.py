@@ -32,7 +32,7 @@ def read(frame: pd.DataFrame) -> fl.Dataset:
 
 def test_new_rows_get_into_the_joined_group_also_from_files(tmp_path: Path) -> None:
     data = read(people())
-    rule = fl.solve(fl.discretize(data, 6, generator=None), {"DP": 0.05}, aware=True)
+    rule = fl.solve(fl.discretize(data, 6, generator=None, partition="features"), {"DP": 0.05}, aware=True)
     rule.save(tmp_path / "rule.npz")
     kept = fl.Rule.load(tmp_path / "rule.npz")
     assert kept.groups == data.groups == ("F / b", "F / w", "M / w", "F / o, M / b (joined)")
@@ -52,7 +52,7 @@ def test_new_rows_get_into_the_joined_group_also_from_files(tmp_path: Path) -> N
 def test_rows_that_are_not_in_memory_are_counted_in_the_joined_group(tmp_path: Path) -> None:
     frame = people()
     frame.to_parquet(tmp_path / "all.parquet")
-    whole = fl.discretize(read(frame), 6, generator=None)
+    whole = fl.discretize(read(frame), 6, generator=None, partition="features")
     with pytest.warns(SmallGroupsWarning, match=r"Joined.*: F / o \(15 rows with label 0 and 25.*, M / b \(20"):
         parts = fl.discretize(tmp_path / "all.parquet", 6, **PARTS)
     assert parts.schema == whole.schema
@@ -79,7 +79,7 @@ def test_cells_name_groups_that_are_small_by_the_rows_behind_them() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmallGroupsWarning)
         data = fl.Dataset.from_frame(people(), **PARTS | {"small_groups": "set aside"})
-    dist = fl.discretize(data, 6, generator=None)
+    dist = fl.discretize(data, 6, generator=None, partition="features")
     assert dist.small_groups_note == data.small_groups_note
     assert "M / b (20 rows with label 0 and 12 rows with label 1)" in str(dist.small_groups_note)
     assert fl.CellDistribution.from_mass(dist.mass).small_groups_note is None

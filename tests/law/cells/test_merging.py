@@ -17,7 +17,7 @@ from streams import ROLES, people
 def sites(**roles: Any) -> tuple[fl.Dataset, list[fl.CellDistribution]]:
     table = people(1500)
     data = fl.Dataset.from_frame(table, **{**ROLES, **roles})
-    base = fl.discretize(data.take(np.arange(500)), 8, generator=None)
+    base = fl.discretize(data.take(np.arange(500)), 8, generator=None, partition="features")
     others = [fl.discretize(data.take(np.arange(start, start + 500)), like=base) for start in (500, 1000)]
     return data, [base, *others]
 
@@ -57,11 +57,13 @@ def test_what_was_not_counted_on_the_same_cells_is_refused() -> None:
     assert second.centroids is not None
     moved = replace(second, centroids=np.nextafter(second.centroids, 1, dtype=np.float32))
     renamed = replace(second, groups=("a", "b", "c"))
-    other = fl.discretize(fl.Dataset.from_frame(people(500), **ROLES), 8, generator=None)
+    other = fl.discretize(fl.Dataset.from_frame(people(500), **ROLES), 8, generator=None, partition="features")
     for wrong, message in [(moved, "other cells"), (renamed, "groups a, b, c"), (other, "another meaning")]:
         with pytest.raises(InputError, match=f"Distribution 2 .*{message}.*like=first"):
             fl.merge([first, wrong])
-    generated = fl.discretize(data, 8, generator="bootstrap", n_samples=fl.law.samples_needed(8, groups=3))
+    generated = fl.discretize(
+        data, 8, generator="bootstrap", n_samples=fl.law.samples_needed(8, groups=3), partition="features"
+    )
     with pytest.raises(InputError, match="generator bootstrap"):
         fl.merge([generated])
     with pytest.raises(InputError, match="bare numbers"):

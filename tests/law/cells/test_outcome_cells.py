@@ -43,7 +43,7 @@ def test_masses_are_sums_of_the_estimate(partition: Partition, weighted: bool) -
 def test_outcome_cells_tell_apart_what_matters() -> None:
     data, outcome = learned()
     test, _ = known(1, 5_000)
-    features = evaluate(solve(discretize(data, 6, generator=None), {}), test).accuracy.value
+    features = evaluate(solve(discretize(data, 6, generator=None, partition="features"), {}), test).accuracy.value
     cells = evaluate(solve(discretize(data, 6, partition="outcome", outcome=outcome), {}), test).accuracy.value
     assert cells > features
 

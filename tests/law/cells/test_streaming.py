@@ -41,7 +41,7 @@ def test_the_same_cells_and_counts_as_in_memory(tmp_path: Path, roles: dict[str,
     data = fl.Dataset.from_frame(table, **{**ROLES, **roles})
     streamed = fl.discretize(folder, 20, **{**ROLES, **roles})
     # The same sample and the same passes, so the same cells up to the rounding of sums.
-    memory = fl.discretize(data, 20, generator=None)
+    memory = fl.discretize(data, 20, generator=None, partition="features")
     np.testing.assert_allclose(centroids(streamed), centroids(memory), atol=1e-5)
     assert streamed.origin.iterations == memory.origin.iterations
     assert streamed.origin.distortion == pytest.approx(memory.origin.distortion, rel=1e-6)
@@ -72,7 +72,9 @@ def test_few_rows_are_cut_as_in_memory(tmp_path: Path) -> None:
     table = people(800).drop_columns(["weight"])
     data = fl.Dataset.from_frame(table, **ROLES)
     streamed = fl.discretize(write(table, tmp_path / "big"), 10, **ROLES)
-    np.testing.assert_allclose(centroids(streamed), centroids(fl.discretize(data, 10, generator=None)), atol=1e-5)
+    np.testing.assert_allclose(
+        centroids(streamed), centroids(fl.discretize(data, 10, generator=None, partition="features")), atol=1e-5
+    )
 
 
 def test_few_distinct_points_among_many_rows(tmp_path: Path) -> None:
@@ -84,7 +86,9 @@ def test_few_distinct_points_among_many_rows(tmp_path: Path) -> None:
     folder = write(table, tmp_path / "big")
     data = fl.Dataset.from_frame(table, **ROLES)
     streamed = fl.discretize(folder, 12, **ROLES)
-    np.testing.assert_allclose(centroids(streamed), centroids(fl.discretize(data, 12, generator=None)), atol=1e-5)
+    np.testing.assert_allclose(
+        centroids(streamed), centroids(fl.discretize(data, 12, generator=None, partition="features")), atol=1e-5
+    )
     np.testing.assert_array_equal(streamed.counts, fl.discretize(data, like=streamed).counts)
     with pytest.raises(DataError, match="13 distinct points"):
         fl.discretize(folder, 14, **ROLES)
@@ -149,7 +153,7 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
     np.testing.assert_array_equal(as_they_are.counts, base.counts)
     np.testing.assert_array_equal(fl.discretize(data, like=base, generator=None).counts, base.counts)
     with pytest.raises(InputError, match="explained already"):
-        fl.discretize(data, 5, label="paid")
+        fl.discretize(data, 5, label="paid", partition="features")
     with pytest.raises(DataError, match="cannot be larger than the rows"):
         fl.discretize(folder, 901, **ROLES)
     with pytest.raises(InputError, match="bare numbers"):
