@@ -21,8 +21,10 @@ from fairlimits.apps.cli import run
 from fairlimits.errors import DataError, InputError
 from fairlimits.evaluation import BeatenWarning
 from fairlimits.evaluation.audits.matching import along
+from fairlimits.evaluation.audits.running import split_rows
 from fairlimits.limits.rules import by_group
 from fairlimits.notions.registry import NOTIONS, group_gaps
+from fairlimits.notions.tallies import tally
 from known_people import people, read
 
 FAST: dict[str, Any] = {"estimator": LogisticRegression(), "resamples": 200}
@@ -159,10 +161,27 @@ def test_names_and_order_of_groups_change_nothing() -> None:
         assert first.avoidable.value == pytest.approx(second.avoidable.value, abs=1e-9)
 
 
-def test_a_tiny_group_is_not_estimable_never_zero() -> None:
+def test_a_tiny_group_is_set_aside() -> None:
     table, q = people(0, 3_000, groups=3)
     sex = table["sex"].to_numpy()
     keep = np.flatnonzero((sex != "x") | (np.cumsum(sex == "x") <= 40))
+    data, decided = read(table.take(keep)), bayes(q)[keep]
+    found = audit(data, decided, **FAST)
+    assert all(own.known for own in found["model"].gaps.values())
+    assert set(found.curves) == set(NOTIONS)
+    # The gaps are those of the others, on the same held-out rows.
+    held = split_rows(data, 0.3, 0)[1]
+    held = held[data.group[held] != data.groups.index("x")]
+    others = tally(data.take(held), decided[held][None])
+    for name in NOTIONS:
+        assert found["model"].gaps[name].value == pytest.approx(others.gap(name)[0])
+    assert any(note.startswith("Set aside on the held-out rows, ") and "x (12 rows)" in note for note in found.notes)
+
+
+def test_what_no_two_groups_are_left_for_is_not_estimable_never_zero() -> None:
+    table, q = people(0, 3_000)
+    sex = table["sex"].to_numpy()
+    keep = np.flatnonzero((sex != "f") | (np.cumsum(sex == "f") <= 40))
     found = audit(read(table.take(keep)), bayes(q)[keep], **FAST)
     model = found["model"]
     assert model.accuracy.known
@@ -173,7 +192,8 @@ def test_a_tiny_group_is_not_estimable_never_zero() -> None:
         assert math.isnan(own.avoidable.value)
         assert math.isnan(own.unavoidable.value)
     assert "not estimable" in found.summary()
-    assert any("x has" in note and "30 rows in each group" in note for note in found.notes)
+    assert any("f (12 rows)" in note for note in found.notes)
+    assert any("for no two groups are left to compare" in note for note in found.notes)
     assert found.to_frame().num_rows == 5
     for draw in (found.figure, found.plot):
         with pytest.raises(InputError, match="nothing to draw"):

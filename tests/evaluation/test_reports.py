@@ -104,7 +104,20 @@ def test_few_rows_are_said_where_gaps_are_not_shown(findings: Findings) -> None:
     said = find_cautions(data, dist, replace(findings.held_out, costs=costs), findings.on_cells, None)
     (found,) = (own for own in said if own.kind == "few rows")
     assert found.columns == ("sex", "paid")
-    assert found.text.startswith("Not estimable on held-out rows: gaps in demographic parity, equalized odds.")
+    assert found.text == (
+        "Not estimable, for no two groups are left to compare: gaps in demographic parity, equalized odds on held-out "
+        "rows."
+    )
+
+
+def test_small_groups_are_said_once_for_the_table_and_for_held_out_rows(findings: Findings) -> None:
+    data = people()
+    dist = fl.discretize(data, 10, generator=None)
+    few = data.take(np.r_[np.flatnonzero(data.group == 0)[:20], np.flatnonzero(data.group == 1)])
+    note = "Set aside on held-out rows, ..."
+    said = find_cautions(few, dist, replace(findings.held_out, set_aside=note), findings.on_cells, None)
+    assert [own.text for own in said if own.kind == "small groups"] == [few.small_groups_note, note]
+    assert str(few.small_groups_note).startswith("Set aside, with fewer than 30 rows behind a rate: ")
 
 
 def test_a_generator_that_adds_an_error_is_told_of(findings: Findings) -> None:

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
-from fairlimits._util.small_samples import ESTIMABLE_ROWS, few_rows, listed, small
-from fairlimits._util.types import Ints
+from fairlimits._util.small_samples import ESTIMABLE_ROWS, enough, few_rows, listed, small
+from fairlimits._util.types import Flags, Ints
 from fairlimits.errors import DataError, InputError
 
 SmallGroups: TypeAlias = Literal["set aside", "join", "drop rows", "refuse"]
@@ -113,7 +113,7 @@ def joined_name(names: Sequence[str]) -> str:
     return f"{listed(names, _IN_A_NAME)} (joined)"
 
 
-def set_aside_note(groups: Sequence[str], counts: Ints, where: str = "") -> str | None:
+def set_aside_note(groups: Sequence[str], counts: Ints, where: str = "", beyond: Ints | None = None) -> str | None:
     """Say in a sentence whose rates are not compared, for want of rows; None if all are.
 
     Parameters
@@ -124,6 +124,8 @@ def set_aside_note(groups: Sequence[str], counts: Ints, where: str = "") -> str 
         Rows that count, of each group and label.
     where : str
         Which rows, if not all, such as " on the held-out rows".
+    beyond : ndarray of int of shape (G, 2), optional
+        Rows of which the same was said already: None too if no more rates are set aside than there.
 
     Examples
     --------
@@ -131,9 +133,14 @@ def set_aside_note(groups: Sequence[str], counts: Ints, where: str = "") -> str 
     'Set aside, with fewer than 30 rows behind a rate: Black (12 rows with label 1), Other (11 rows); these people ...'
     """
     few = few_rows(groups, counts)
-    if not few:
+    if not few or (beyond is not None and not (_compared(beyond) & ~_compared(counts)).any()):
         return None
     return f"Set aside{where}, {_FEW}: {listed(few)}; these people count in accuracy, but such rates are not compared."
+
+
+def _compared(counts: Ints) -> Flags:
+    """Whether the rates of each group's people in all, and of each label, are compared."""
+    return enough(np.column_stack([counts, counts.sum(axis=1)]))
 
 
 def _counted(groups: Sequence[str], counts: Ints) -> tuple[str, ...]:

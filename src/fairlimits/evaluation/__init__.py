@@ -6,6 +6,7 @@ from fairlimits.evaluation.audits import Audit, AuditedModel, BeatenWarning, aud
 from fairlimits.evaluation.evaluations import evaluate
 from fairlimits.evaluation.reports import (
     PRICED_AT,
+    SMALL_GROUPS,
     Caution,
     Decorrelated,
     Findings,
@@ -21,6 +22,7 @@ from fairlimits.evaluation.scenarios import Scenarios, compare, compare_scenario
 
 __all__ = [
     "PRICED_AT",
+    "SMALL_GROUPS",
     "Audit",
     "AuditedModel",
     "BeatenWarning",

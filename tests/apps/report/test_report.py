@@ -165,11 +165,29 @@ def test_a_name_like_a_formula_stays_a_name() -> None:
     assert base64.b64decode(content[1]).decode() == "group,n\n'=1+1,-1.5\n"
 
 
-def test_small_groups_are_not_estimable() -> None:
-    found = reported(people(rare=25))
-    assert "few rows" in [own.kind for own in found.warnings]
+def test_small_groups_are_said_before_all_figures() -> None:
+    data = people(rare=25)
+    found = reported(data)
+    note = str(data.small_groups_note)
+    assert "rare (25 rows)" in note
+    assert [own.text for own in found.warnings if own.kind == "small groups"] == [note]
+    assert found.summary().splitlines()[0] == note
+    assert found.summary().count("Set aside") == 1
     page = found.to_html()
-    assert "not estimable" in page
+    assert page.index("rare (25 rows)") < page.index("<p class=lead>")
+    # The others are compared, without a gap in any notion.
+    assert "few rows" not in [own.kind for own in found.warnings]
+
+
+def test_where_nothing_is_left_to_compare_the_page_says_so() -> None:
+    found = reported(people(sex=("f", "f"), rare=25))
+    (few,) = (own.text for own in found.warnings if own.kind == "few rows")
+    assert few.startswith("Not estimable, for no two groups are left to compare: gaps in demographic parity")
+    assert few.endswith(
+        "on held-out rows, and in demographic parity, equal accuracy, equal opportunity, predictive "
+        "equality, equalized odds on the cells."
+    )
+    assert "not estimable" in found.to_html()
 
 
 def test_a_generator_is_judged() -> None:

@@ -41,6 +41,7 @@ def audit(
     categorical: options.Categorical = None,
     drop: options.Drop = None,
     missing_sensitive: options.MissingSensitive = "refuse",
+    small_groups: options.SmallGroups = "set-aside",
     threshold: Annotated[float, typer.Option(help="Scores at or above it decide 1; 0 and 1 stay as they are.")] = 0.5,
     lot: Annotated[
         bool, typer.Option("--lot", help="Take scores as chances of deciding 1, without threshold.")
@@ -73,8 +74,9 @@ def audit(
     if not prediction:
         raise InputError("No prediction was named; say which columns hold a model's decisions, --prediction COLUMN.")
     dataset = options.open_table(
-        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
     )
+    options.say_small_groups(dataset)
     with progress_bar("Audit") as tell, warnings.catch_warnings():
         # What it says is among the notes printed below.
         warnings.simplefilter("ignore", BeatenWarning)
@@ -94,7 +96,8 @@ def audit(
         if output.suffix.lower() == ".csv":
             write_csv(output, found.to_frame())
         else:
-            write_json(output, _record(found, {"data": data, "seed": seed, "test size": test_size}))
+            made = {"data": data, "seed": seed, "test size": test_size}
+            write_json(output, _record(found, made, dataset.small_groups_note))
         say(f"Written to {output}.")
     if plot is not None:
         _draw(found, plot)
@@ -154,7 +157,7 @@ def _draw(found: Audit, plot: Path) -> None:
     say(f"Drawn in {plot}.")
 
 
-def _record(found: Audit, made: Mapping[str, Any]) -> dict[str, Any]:
+def _record(found: Audit, made: Mapping[str, Any], note: str | None) -> dict[str, Any]:
     # JSON has no NaN: what is not estimable is null.
     lines = [
         {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in line.items()}
@@ -169,5 +172,5 @@ def _record(found: Audit, made: Mapping[str, Any]) -> dict[str, Any]:
         "models": [{"name": model.name, "decided": model.decided} for model in found.models],
         "lines": lines,
         "in words": found.summary(),
-        "notes": list(found.notes),
+        "notes": [*([] if note is None else [note]), *found.notes],
     }

@@ -9,6 +9,7 @@ import typer
 
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
+from fairlimits.data import SET_ASIDE, check_small_groups
 from fairlimits.errors import InputError
 from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, CellDistribution, discretize
 
@@ -24,6 +25,7 @@ def cells(
     categorical: options.Categorical = None,
     drop: options.Drop = None,
     missing_sensitive: options.MissingSensitive = "refuse",
+    small_groups: options.SmallGroups = "set-aside",
     stream: options.Streamed = None,
     like: Annotated[
         Path | None,
@@ -61,6 +63,7 @@ def cells(
             "--numeric": numeric,
             "--categorical": categorical,
             "--drop": drop,
+            "--small-groups": check_small_groups(small_groups) != SET_ASIDE,
         }
         odd = [name for name, value in given.items() if value]
         if odd:
@@ -71,9 +74,20 @@ def cells(
             )
         with progress_bar("Counting") as tell:
             dist = discretize(data, like=base, missing_sensitive=missing_sensitive, progress=tell)
+        options.say_small_groups(dist)
     else:
         rows = options.open_rows(
-            data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+            data,
+            stream,
+            label,
+            positive,
+            sensitive,
+            weight,
+            numeric,
+            categorical,
+            drop,
+            missing_sensitive,
+            small_groups,
         )
         if isinstance(rows, CellDistribution):
             raise InputError(f"{data[0]} holds cells already; give rows.")

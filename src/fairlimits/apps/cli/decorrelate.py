@@ -12,11 +12,11 @@ import typer
 
 from fairlimits._util.storage import write_whole
 from fairlimits.apps.cli import options
-from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv
+from fairlimits.apps.cli.terminal import check_outputs, notes_said, print_table, progress_bar, say, write_csv
 from fairlimits.data import Dataset, benchmark_names, load_dataset, read_table
 from fairlimits.decorrelation import ACCURACY_WEIGHT, CORRELATION_WEIGHT, Certificate, Decorrelation, check_weight
 from fairlimits.decorrelation import decorrelate as find_map
-from fairlimits.errors import InputError
+from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 from fairlimits.limits import solve
 from fairlimits.notions import NOT_ESTIMABLE_TEXT, check_tolerances
@@ -39,6 +39,7 @@ def decorrelate(
     categorical: options.Categorical = None,
     drop: options.Drop = None,
     missing_sensitive: options.MissingSensitive = "refuse",
+    small_groups: options.SmallGroups = "set-aside",
     tolerance: Annotated[
         list[str] | None,
         typer.Option("--tolerance", "-t", help="Tolerance of the rule, such as DP=0 or IF=0.1 (repeatable)."),
@@ -86,11 +87,13 @@ def decorrelate(
         "correlation_weight": check_weight(correlation_weight),
     }
     dataset = options.open_table(
-        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
     )
+    options.say_small_groups(dataset)
     train, held_out = dataset.split(_HELD_OUT, random_state=seed)
     dist = options.make_cells(train, cells, seed, generator, samples)
-    rule = solve(dist, asked, aware=aware)
+    with notes_said(SmallGroupsWarning):
+        rule = solve(dist, asked, aware=aware)
     with progress_bar("Finding the map that moves people least") as tell:
         found = find_map(dist, rule, **weights, progress=tell)
     with progress_bar("Trying it on held-out rows"):

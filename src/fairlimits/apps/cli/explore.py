@@ -25,6 +25,7 @@ def explore(
     categorical: options.Categorical = None,
     drop: options.Drop = None,
     missing_sensitive: options.MissingSensitive = "refuse",
+    small_groups: options.SmallGroups = "set-aside",
     stream: options.Streamed = None,
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
@@ -48,7 +49,7 @@ def explore(
     require_dash()
     check_port(port)
     rows = options.open_rows(
-        data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+        data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
     )
     dist = options.make_cells(rows, cells, seed, generator, samples)
     with progress_bar("Making the page"):

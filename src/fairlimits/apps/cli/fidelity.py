@@ -29,6 +29,7 @@ def fidelity(
     categorical: options.Categorical = None,
     drop: options.Drop = None,
     missing_sensitive: options.MissingSensitive = "refuse",
+    small_groups: options.SmallGroups = "set-aside",
     generator: Annotated[
         str,
         typer.Option(
@@ -72,13 +73,15 @@ def fidelity(
     settings = {} if epochs is None else {"epochs": epochs}
     recipe = make_generator(generator, **settings)
     dataset = options.open_table(
-        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
     )
+    options.say_small_groups(dataset)
     with progress_bar(f"Judging {generator}") as tell:
         report = fidelity_report(dataset, recipe, cells=cells, n_samples=samples, random_state=seed, progress=tell)
     _print(report, dataset.n_rows)
     if output is not None:
-        _write(output, report, {"data": data, "seed": seed, "rows": dataset.n_rows, **settings})
+        made = {"data": data, "seed": seed, "rows": dataset.n_rows, **settings}
+        _write(output, report, made, dataset.small_groups_note)
         say(f"Written to {output}.")
 
 
@@ -140,7 +143,7 @@ def _p_value(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _write(output: Path, report: FidelityReport, made: Mapping[str, Any]) -> None:
+def _write(output: Path, report: FidelityReport, made: Mapping[str, Any], note: str | None) -> None:
     suffix = output.suffix.lower()
     if suffix in _PICTURES:
         with figure_style():
@@ -164,6 +167,7 @@ def _write(output: Path, report: FidelityReport, made: Mapping[str, Any]) -> Non
         output,
         {
             "made from": {**made, "generator": report.generator, "samples": report.n_samples},
+            "notes": [] if note is None else [note],
             "cells": report.fitted.n_cells,
             "comparisons": rows,
             "held-out distance": report.held_out.total_distance,

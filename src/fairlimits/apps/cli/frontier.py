@@ -14,12 +14,20 @@ import typer
 from fairlimits._util.plotting import COLOURS, close, figure_style, subplots
 from fairlimits._util.storage import write_whole
 from fairlimits.apps.cli import options
-from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
-from fairlimits.errors import InputError
+from fairlimits.apps.cli.terminal import (
+    check_outputs,
+    notes_said,
+    print_table,
+    progress_bar,
+    say,
+    write_csv,
+    write_json,
+)
+from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, CellDistribution
 from fairlimits.limits import Frontier, ratio_frontier, solve
 from fairlimits.limits import frontier as trace
-from fairlimits.notions import check_names, estimable, rate_name, read_objective, read_requirements
+from fairlimits.notions import check_names, rate_name, read_objective, read_requirements
 
 _PICTURES = (".png", ".pdf", ".svg")
 _LINES = 11
@@ -35,6 +43,7 @@ def frontier(
     categorical: options.Categorical = None,
     drop: options.Drop = None,
     missing_sensitive: options.MissingSensitive = "refuse",
+    small_groups: options.SmallGroups = "set-aside",
     stream: options.Streamed = None,
     notion: Annotated[
         list[str] | None,
@@ -95,6 +104,8 @@ def frontier(
 
       fairlimits frontier loans.csv --label paid --positive yes --sensitive sex --sensitive race -n EOd
 
+      fairlimits frontier adult --sensitive sex --sensitive race -n EOp --small-groups join
+
       fairlimits frontier big/*.parquet --label paid --sensitive sex
     """
     check_outputs([*data], (output, (".csv", ".json", *_PICTURES)))
@@ -114,33 +125,31 @@ def frontier(
     asked: dict[str, Any] = {"requirements": read_requirements(require or []), "objective": read_objective(objective)}
     name = None if ratio is None else rate_name(ratio)
     rows = options.open_rows(
-        data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+        data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
     )
     dist = options.make_cells(rows, cells, seed, generator, samples)
     curves: dict[bool, Frontier] = {}
-    for aware in (True, False):
-        with progress_bar("Group seen" if aware else "Group hidden") as tell:
-            if name is not None:
-                curves[aware] = ratio_frontier(
-                    dist,
-                    np.linspace(first, last, points),
-                    rate=name,
-                    tolerances=fixed,
-                    aware=aware,
-                    progress=tell,
-                    **asked,
-                )
-            else:
-                span: Any = (first, last) if exact else np.linspace(first, last, points)
-                tolerances: dict[str, Any] = dict.fromkeys(moving, span) | fixed
-                curves[aware] = trace(
-                    dist, tuple(tolerances), tolerances, aware=aware, exact=exact, progress=tell, **asked
-                )
+    with notes_said(SmallGroupsWarning) as notes:
+        for aware in (True, False):
+            with progress_bar("Group seen" if aware else "Group hidden") as tell:
+                if name is not None:
+                    curves[aware] = ratio_frontier(
+                        dist,
+                        np.linspace(first, last, points),
+                        rate=name,
+                        tolerances=fixed,
+                        aware=aware,
+                        progress=tell,
+                        **asked,
+                    )
+                else:
+                    span: Any = (first, last) if exact else np.linspace(first, last, points)
+                    tolerances: dict[str, Any] = dict.fromkeys(moving, span) | fixed
+                    curves[aware] = trace(
+                        dist, tuple(tolerances), tolerances, aware=aware, exact=exact, progress=tell, **asked
+                    )
     held = [*(f"{name} <= {value:g}" for name, value in fixed.items()), *map(str, asked["requirements"])]
     _print(dist, curves, " and ".join(moving) + " <=" if moving else f"{name} ratio >=", held)
-    weak = [name for name in (*moving, *fixed) if not estimable(dist.rates, name)]
-    if weak:
-        say(f"Not estimable, for fewer than 30 rows stand behind one of its rates: {', '.join(weak)}.")
     if output is not None:
         made: dict[str, Any] = {
             "data": " ".join(data),
@@ -154,7 +163,7 @@ def frontier(
             made["requirements"] = held[len(fixed) :]
         if objective != "accuracy":
             made["objective"] = objective
-        _write(output, curves, made, held)
+        _write(output, curves, made, held, [*options.small_groups_notes(rows, dist), *notes])
         say(f"Written to {output}.")
 
 
@@ -208,6 +217,7 @@ def _write(
     curves: Mapping[bool, Frontier],
     made: Mapping[str, Any],
     held: Sequence[str],
+    notes: Sequence[str],
 ) -> None:
     suffix = output.suffix.lower()
     if suffix in _PICTURES:
@@ -231,7 +241,7 @@ def _write(
     if suffix == ".csv":
         write_csv(output, pa.concat_tables(tables))
         return
-    content = {"made from": dict(made), "figures": "plug-in", "exact": curves[True].exact}
+    content = {"made from": dict(made), "figures": "plug-in", "exact": curves[True].exact, "notes": list(notes)}
     for aware, curve in curves.items():
         columns = curve.to_frame().to_pydict()
         content["group seen" if aware else "group hidden"] = {

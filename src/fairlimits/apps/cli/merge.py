@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fairlimits.apps.cli.options import say_small_groups
 from fairlimits.apps.cli.terminal import check_outputs, print_table, say
 from fairlimits.law import CellDistribution
 from fairlimits.law import merge as add_up
@@ -31,6 +32,7 @@ def merge(
     given = [CellDistribution.load(file) for file in files]
     dist = add_up(given)
     dist.save(output)
+    say_small_groups(dist)
     rows = [(str(file), f"{own.origin.rows:,}") for file, own in zip(files, given, strict=True)]
     print_table(("file", "rows"), [*rows, ("together", f"{dist.origin.rows:,}")])
     say(f"Written to {output}.")

@@ -9,8 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from fairlimits.apps.cli.terminal import progress_bar, say
-from fairlimits.data import Dataset, Stream, benchmark_names, check_seed, is_pattern, open_data, open_stream
-from fairlimits.errors import InputError
+from fairlimits.data import (
+    SET_ASIDE,
+    Dataset,
+    Stream,
+    benchmark_names,
+    check_seed,
+    check_small_groups,
+    is_pattern,
+    open_data,
+    open_stream,
+)
+from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.law import DEFAULT_GENERATOR, CellDistribution, SamplingWarning, discretize
 
 # A file that takes more than this on disk may take many times as much in memory.
@@ -62,6 +72,14 @@ MissingSensitive = Annotated[
         rich_help_panel="Data",
     ),
 ]
+SmallGroups = Annotated[
+    str,
+    typer.Option(
+        help="Groups with fewer than 30 rows, in all or of a label: leave such rates of theirs out of comparisons "
+        "(set-aside), make one group of them (join), drop their rows (drop-rows), or refuse them (refuse).",
+        rich_help_panel="Data",
+    ),
+]
 Cells = Annotated[int, typer.Option(help="Number of cells.", rich_help_panel="Cells")]
 Seed = Annotated[
     int, typer.Option(callback=_check_seed, help="Seed: the same seed gives the same result.", rich_help_panel="Cells")
@@ -89,15 +107,19 @@ def open_table(
     categorical: list[str] | None,
     drop: list[str] | None,
     missing_sensitive: str,
+    small_groups: str,
 ) -> Dataset:
-    """Open what the data options describe, for a command that needs the rows in memory."""
+    """Open what the data options describe, for a command that needs the rows in memory.
+
+    What is done with small groups is left for the command to say, before all else (`say_small_groups`).
+    """
     if data.endswith(_CELLS_SUFFIX) or is_pattern(data) or Path(data).is_dir():
         raise InputError(
             f"This command needs the rows of one table in memory, and {data} is none; give a CSV or Parquet file with "
             "a sample of the rows, or use fairlimits frontier, which reads files in parts."
         )
-    columns = _columns(label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
-    return open_data(data, stream=False, **columns)
+    columns = _columns(label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups)
+    return _open_whole(data, columns)
 
 
 def open_rows(
@@ -111,20 +133,46 @@ def open_rows(
     categorical: list[str] | None,
     drop: list[str] | None,
     missing_sensitive: str,
+    small_groups: str,
 ) -> Dataset | Stream | CellDistribution:
-    """Open what the data options describe, for a command that only needs cells: rows, rows in parts, or cells."""
-    columns = _columns(label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive)
+    """Open what the data options describe, for a command that only needs cells: rows, rows in parts, or cells.
+
+    What is done with small groups is said as soon as it is known: here, or in `make_cells`.
+    """
+    columns = _columns(label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups)
     if any(source.endswith(_CELLS_SUFFIX) for source in sources):
         if len(sources) > 1:
             raise InputError("Several files of cells were given; make one of them first, with fairlimits merge.")
-        if any(value for name, value in columns.items() if name != "missing_sensitive"):
+        settled = {"missing_sensitive": missing_sensitive, "small_groups": SET_ASIDE}
+        if any(value and value != settled.get(name) for name, value in columns.items()):
             raise InputError(f"{sources[0]} holds cells, whose columns are settled; leave the options of the data out.")
         return CellDistribution.load(sources[0])
     if len(sources) == 1 and (sources[0] in benchmark_names() or not _in_parts(sources[0], stream)):
-        return open_data(sources[0], stream=False, **columns)
+        dataset = _open_whole(sources[0], columns)
+        say_small_groups(dataset)
+        return dataset
     if stream is False:
         raise InputError("Several files are read as one table in parts only; leave --no-stream out.")
     return open_stream(sources, **columns)
+
+
+def _open_whole(source: str, columns: dict[str, Any]) -> Dataset:
+    with warnings.catch_warnings():
+        # Said by `say_small_groups`.
+        warnings.simplefilter("ignore", SmallGroupsWarning)
+        return open_data(source, stream=False, **columns)
+
+
+def say_small_groups(rows: Dataset | CellDistribution) -> None:
+    """Print which groups are too small to speak about, and what was done with them, if there are some."""
+    if rows.small_groups_note is not None:
+        say(rows.small_groups_note)
+
+
+def small_groups_notes(rows: Dataset | Stream | CellDistribution, dist: CellDistribution) -> list[str]:
+    """List the same for a file: of the rows, or of their cells where the rows are not in memory."""
+    note = (rows if isinstance(rows, Dataset) else dist).small_groups_note
+    return [] if note is None else [note]
 
 
 def _in_parts(source: str, stream: bool | None) -> bool:
@@ -143,9 +191,16 @@ def _columns(
     categorical: list[str] | None,
     drop: list[str] | None,
     missing_sensitive: str,
+    small_groups: str,
 ) -> dict[str, Any]:
     if missing_sensitive not in ("refuse", "group", "drop"):
         raise InputError(f"--missing-sensitive is {missing_sensitive!r}; it must be 'refuse', 'group' or 'drop'.")
+    try:
+        choice = check_small_groups(small_groups)
+    except InputError:
+        raise InputError(
+            f"--small-groups is {small_groups!r}; it must be 'set-aside', 'join', 'drop-rows' or 'refuse'."
+        ) from None
     return {
         "label": label,
         "positive": positive,
@@ -155,6 +210,7 @@ def _columns(
         "categorical": categorical,
         "drop": drop,
         "missing_sensitive": missing_sensitive,
+        "small_groups": choice,
     }
 
 
@@ -169,6 +225,7 @@ def make_cells(
                 f"--generator is {generator}, but the cells were made before, with generator {known}; leave "
                 "--generator out."
             )
+        say_small_groups(rows)
         return rows
     if isinstance(rows, Stream) and generator not in (DEFAULT_GENERATOR, "none"):
         raise InputError(
@@ -178,9 +235,13 @@ def make_cells(
     made_by = None if generator == "none" else generator
     with progress_bar("Cutting the features into cells") as tell, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SamplingWarning)
+        warnings.simplefilter("always", SmallGroupsWarning)
         dist = discretize(rows, cells, generator=made_by, n_samples=samples, random_state=seed, progress=tell)
     for warning in caught:
-        if issubclass(warning.category, SamplingWarning):
+        if issubclass(warning.category, SmallGroupsWarning):
+            # Of rows in parts, the first that is known, and so the first that is said.
+            say(str(warning.message))
+        elif issubclass(warning.category, SamplingWarning):
             say(f"Note: {warning.message}")
     return dist
 

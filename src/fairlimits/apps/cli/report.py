@@ -12,6 +12,7 @@ from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
 from fairlimits.apps.report import SUFFIXES
 from fairlimits.apps.report import report as make_report
+from fairlimits.data import SET_ASIDE, check_small_groups
 from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 from fairlimits.notions import check_tolerances
 
@@ -26,6 +27,7 @@ def report(
     categorical: options.Categorical = None,
     drop: options.Drop = None,
     missing_sensitive: options.MissingSensitive = "refuse",
+    small_groups: options.SmallGroups = "set-aside",
     output: Annotated[Path, typer.Option("--output", "-o", help="The page (.html), or its content (.json).")] = Path(
         "report.html"
     ),
@@ -48,12 +50,14 @@ def report(
       fairlimits report adult -o report.html
 
       fairlimits report loans.csv --label paid --positive yes --sensitive sex -o report.html
+
+      fairlimits report adult --sensitive race --small-groups join -o report.html
     """
     check_outputs([data], (output, SUFFIXES))
     # Said before the table is read, which may take a while.
     asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
     dataset = options.open_table(
-        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive
+        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
     )
     chosen = {
         "label": label,
@@ -78,6 +82,8 @@ def report(
     words += [word for key, values in lists.items() for value in values or [] for word in (f"--{key}", value)]
     if missing_sensitive != "refuse":
         words += ["--missing-sensitive", missing_sensitive]
+    if check_small_groups(small_groups) != SET_ASIDE:
+        words += ["--small-groups", small_groups]
     with progress_bar("Report") as tell:
         found = make_report(
             dataset,

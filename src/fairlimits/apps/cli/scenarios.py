@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from fairlimits._util.small_samples import enough
 from fairlimits._util.types import Ints
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
+from fairlimits.data import set_aside_note
+from fairlimits.errors import SmallGroupsWarning
 from fairlimits.evaluation import BeatenWarning, Scenarios, compare_scenarios
 from fairlimits.limits import MarginWarning
 from fairlimits.notions import NOT_ESTIMABLE_TEXT, NOTIONS, Estimate, check_tolerances, rows_to_certify
 
 _FIGURES = "plug-in: as the estimate has it; held out: on rows that took no part in making the rules, with intervals"
+
+# What is warned of while rules are made is printed as a note.
+_NOTED = (MarginWarning, SmallGroupsWarning)
 
 
 def scenarios(
@@ -30,6 +36,7 @@ def scenarios(
     categorical: options.Categorical = None,
     drop: options.Drop = None,
     missing_sensitive: options.MissingSensitive = "refuse",
+    small_groups: options.SmallGroups = "set-aside",
     tolerance: Annotated[
         list[str] | None,
         typer.Option("--tolerance", "-t", help="Largest gap of a notion, such as DP=0.05 (repeatable)."),
@@ -65,12 +72,14 @@ def scenarios(
     if prediction is not None and prediction not in numbers:
         numbers.append(prediction)
     dataset = options.open_table(
-        data, label, positive, sensitive, weight, numbers, categorical, drop, missing_sensitive
+        data, label, positive, sensitive, weight, numbers, categorical, drop, missing_sensitive, small_groups
     )
+    options.say_small_groups(dataset)
     with progress_bar("Scenarios") as tell, warnings.catch_warnings(record=True) as caught:
         # What it says is printed below, with all other findings.
         warnings.simplefilter("ignore", BeatenWarning)
-        warnings.simplefilter("always", MarginWarning)
+        for kind in _NOTED:
+            warnings.simplefilter("always", kind)
         found = compare_scenarios(
             dataset,
             tolerances,
@@ -82,8 +91,13 @@ def scenarios(
             random_state=seed,
             progress=tell,
         )
+    held_out = found.situations[0].evaluation.counts
+    further = set_aside_note(dataset.groups, held_out, " on the held-out rows", beyond=dataset.counts)
+    if further is not None:
+        say(further)
     _print(found, tolerances)
-    for note in dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, MarginWarning)):
+    notes = list(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, _NOTED)))
+    for note in notes:
         say(f"Note: {note}")
     if needed := _rows_needed(found, dataset.counts, tolerances):
         say(needed)
@@ -91,7 +105,9 @@ def scenarios(
         if output.suffix.lower() == ".csv":
             write_csv(output, found.to_frame())
         else:
-            write_json(output, _record(found, {"data": data, "cells": cells, "seed": seed, "test size": test_size}))
+            made = {"data": data, "cells": cells, "seed": seed, "test size": test_size}
+            said = [note for note in (dataset.small_groups_note, further) if note is not None]
+            write_json(output, _record(found, made, [*said, *notes]))
         say(f"Written to {output}.")
 
 
@@ -128,7 +144,7 @@ def _short(estimate: Estimate, sign: str = "") -> str:
 
 
 def _rows_needed(found: Scenarios, counts: Ints, tolerances: Mapping[str, float]) -> str:
-    """Say for each tolerance how many rows it takes to certify it between the two groups with the fewest rows."""
+    """Say for each tolerance how many rows it takes to certify it between the smallest two groups that are compared."""
     words = []
     for name in (own for own in tolerances if own != "IF" and tolerances[own] < 1):
         if tolerances[name] == 0:
@@ -136,7 +152,8 @@ def _rows_needed(found: Scenarios, counts: Ints, tolerances: Mapping[str, float]
             continue
         needed = []
         for rate in NOTIONS[name].rates:
-            shares = sorted(rows / counts.sum() for rows in counts[:, list(rate.given)].sum(axis=1).tolist() if rows)
+            rows = counts[:, list(rate.given)].sum(axis=1)
+            shares = sorted((rows[enough(rows)] / counts.sum()).tolist())
             if len(shares) > 1:
                 needed.append(rows_to_certify(tolerances[name], shares=shares[:2]))
         if needed:
@@ -147,7 +164,7 @@ def _rows_needed(found: Scenarios, counts: Ints, tolerances: Mapping[str, float]
     return " ".join(words)
 
 
-def _record(found: Scenarios, made: Mapping[str, Any]) -> dict[str, Any]:
+def _record(found: Scenarios, made: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]:
     def clean(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         # JSON has no NaN: what is not estimable is null.
         return [{k: None if isinstance(v, float) and math.isnan(v) else v for k, v in row.items()} for row in rows]
@@ -155,6 +172,7 @@ def _record(found: Scenarios, made: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "made from": dict(made),
         "figures": _FIGURES,
+        "notes": list(notes),
         "tolerances": dict(found.tolerances),
         "rows": {"learned": found.learned, "held out": found.tested},
         "situations": clean(found.to_frame().to_pylist()),

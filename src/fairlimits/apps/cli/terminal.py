@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,6 +30,25 @@ def say(words: str = "") -> None:
 def complain(words: str) -> None:
     """Print an error to standard error."""
     Console(stderr=True, soft_wrap=True).print(f"Error: {words}", markup=False, highlight=False)
+
+
+@contextmanager
+def notes_said(*kinds: type[Warning]) -> Iterator[list[str]]:
+    """Print what the block warns of, each note once, after the block; other warnings go on as they are.
+
+    What is given is the list of the notes, filled when the block ends.
+    """
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        for kind in kinds:
+            warnings.simplefilter("always", kind)
+        yield notes
+    for own in caught:
+        if not issubclass(own.category, kinds):
+            warnings.warn_explicit(own.message, own.category, own.filename, own.lineno, source=own.source)
+    notes += dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, kinds))
+    for note in notes:
+        say(f"Note: {note}")
 
 
 @contextmanager

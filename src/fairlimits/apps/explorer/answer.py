@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -13,7 +13,7 @@ from fairlimits.decorrelation import decorrelate
 from fairlimits.errors import InputError
 from fairlimits.law import CellDistribution
 from fairlimits.limits import Rule, frontier, solve
-from fairlimits.notions import INDIVIDUAL, check_tolerances, estimable
+from fairlimits.notions import INDIVIDUAL, check_tolerances
 
 # Independent features leave no gap in demographic parity: correlation <= kappa is attainable where DP <= kappa / 2 is.
 PARITY = "DP"
@@ -114,7 +114,7 @@ def answer(dist: CellDistribution, choices: Choices) -> Answer:
     """Solve for what was chosen, with the group seen and hidden."""
     rule = best_rule(dist, choices)
     other = solve(dist, choices.effective, aware=not choices.aware)
-    gaps = shown_gaps(rule.gaps, {name for name in rule.gaps if not estimable(dist.rates, name)})
+    gaps = shown_gaps(rule.gaps)
     # A notion that is not switched on, but was moved last, is shown at the gap that the rule happens to have.
     return {
         "tolerances": dict(choices.tolerances),
@@ -132,10 +132,9 @@ def answer(dist: CellDistribution, choices: Choices) -> Answer:
     }
 
 
-def shown_gaps(gaps: Mapping[str, float], hidden: Iterable[str] = ()) -> dict[str, float | None]:
+def shown_gaps(gaps: Mapping[str, float]) -> dict[str, float | None]:
     """Gaps as JSON knows them: None where one is not estimable."""
-    left_out = set(hidden)
-    return {name: None if name in left_out or math.isnan(gap) else float(gap) for name, gap in gaps.items()}
+    return {name: None if math.isnan(gap) else float(gap) for name, gap in gaps.items()}
 
 
 def _decorrelated(dist: CellDistribution, choices: Choices, limit: Rule) -> Decorrelated:

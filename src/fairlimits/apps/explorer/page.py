@@ -34,7 +34,9 @@ def layout(subject: Subject) -> html.Main:
             dcc.Store(id="accepted"),
             # Four characters carry three bytes, after a few words on what kind of file it is.
             dcc.Store(id="upload-limit", data={"characters": MOST_BYTES * 4 // 3 + 100, "words": TOO_LARGE}),
-            html.Header([html.P("fairlimits", className="brand"), html.H1(subject.name), _facts(subject)]),
+            html.Header(
+                [html.P("fairlimits", className="brand"), html.H1(subject.name), _facts(subject), *_left_out(subject)]
+            ),
             html.Div(
                 [
                     html.Section(_controls(subject), className="controls"),
@@ -56,6 +58,11 @@ def _facts(subject: Subject) -> html.P:
     if subject.data is not None:
         words.append(f"{subject.data.n_rows:,} rows")
     return html.P("; ".join(words), id="facts", className="note")
+
+
+def _left_out(subject: Subject) -> list[html.P]:
+    note = subject.small_groups_note
+    return [] if note is None else [html.P(note, id="small-groups", className="note")]
 
 
 def _controls(subject: Subject) -> list[Any]:
@@ -81,7 +88,7 @@ def _controls(subject: Subject) -> list[Any]:
 
 def _tolerance(subject: Subject, name: str) -> html.Div:
     end = subject.ends[name]
-    few = [] if subject.estimable[name] else [html.Small("too few rows to show its gap", className="note")]
+    few = [] if subject.estimable[name] else [html.Small("too few rows: no two groups to compare", className="note")]
     return html.Div(
         [
             dcc.Checklist(

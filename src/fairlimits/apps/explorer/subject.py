@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 
 import numpy as np
@@ -13,7 +15,7 @@ from fairlimits.apps.explorer import answer as answers
 from fairlimits.apps.explorer.answer import Answer, Choices, Curve
 from fairlimits.apps.explorer.upload import Placed, place, read_predictions
 from fairlimits.data import Dataset
-from fairlimits.errors import InputError
+from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.law import CellDistribution, can_compare
 from fairlimits.limits import Rule, solve
 from fairlimits.notions import ALL_NOTIONS, INDIVIDUAL, estimable
@@ -45,24 +47,32 @@ class Subject:
         self.name, self.dist, self.data = name, dist, data
         self.notions = tuple(name for name in ALL_NOTIONS if name != INDIVIDUAL or can_compare(dist))
         self.estimable = {name: estimable(dist.rates, name) for name in self.notions}
+        self.small_groups_note = (dist if data is None else data).small_groups_note
         self.lock = threading.Lock()
         free = [solve(dist, {}, aware=aware) for aware in (False, True)]
         self.ends = {name: _end(name, [rule.gaps[name] for rule in free]) for name in self.notions}
         self._curve = lru_cache(_KEPT)(self._solve_curve)
 
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Answer one question, without saying again what the page says of small groups."""
+        with self.lock, warnings.catch_warnings():
+            warnings.simplefilter("ignore", SmallGroupsWarning)
+            yield
+
     def answer(self, choices: Choices) -> Answer:
         """Figures of the best rule."""
-        with self.lock:
+        with self._asking():
             return answers.answer(self.dist, choices)
 
     def rule(self, choices: Choices) -> Rule:
         """The best rule itself."""
-        with self.lock:
+        with self._asking():
             return answers.best_rule(self.dist, choices)
 
     def curve(self, moving: str, others: Mapping[str, float], aware: bool) -> Curve:
         """Best accuracy along one notion's tolerance; a curve that was asked for before is not solved again."""
-        with self.lock:
+        with self._asking():
             return self._curve(moving, tuple(others.items()), aware)
 
     def _solve_curve(self, moving: str, others: tuple[tuple[str, float], ...], aware: bool) -> Curve:

@@ -8,14 +8,12 @@ import csv
 import io
 from typing import TypedDict
 
-import numpy as np
-
 from fairlimits._util.types import Floats
 from fairlimits.apps.explorer.answer import shown_gaps
 from fairlimits.data import Dataset
 from fairlimits.errors import DataError, InputError
 from fairlimits.evaluation import read_decisions
-from fairlimits.notions import NOTIONS, enough_rows, tally
+from fairlimits.notions import NOTIONS, tally
 
 MOST_BYTES = 20_000_000
 """Size of the largest file that is taken."""
@@ -58,10 +56,8 @@ def read_predictions(contents: str, n_rows: int) -> Floats:
 
 def place(data: Dataset, predictions: Floats) -> Placed:
     """Judge a model's predictions on all rows of the data."""
-    found, counts = tally(data, predictions[None]), data.counts
-    gaps = {}
-    for name in NOTIONS:
-        gaps[name] = float(found.gap(name)[0]) if enough_rows(name, counts) else np.nan
+    found = tally(data, predictions[None])
+    gaps = {name: float(found.gap(name)[0]) for name in NOTIONS}
     return {"accuracy": float(found.accuracy()[0]), "gaps": shown_gaps(gaps)}
 
 

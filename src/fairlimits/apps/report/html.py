@@ -50,8 +50,9 @@ def render(findings: Findings, command: str, version: str) -> str:
 def _first_screen(findings: Findings) -> str:
     """Answer in words."""
     found = answer(findings, HTML)
+    left_out = "".join(f"<p class=note>{note}</p>\n" for note in found.left_out)
     items = "".join(f"<li>{line}</li>\n" for line in found.lines)
     return (
         f"<header><p class=brand>fairlimits</p><h1>{found.question}</h1></header>\n<section class=answer>\n"
-        f"<p class=lead>{found.lead}</p>\n<ul>\n{items}</ul>\n<p class=note>{found.note}</p>\n</section>"
+        f"{left_out}<p class=lead>{found.lead}</p>\n<ul>\n{items}</ul>\n<p class=note>{found.note}</p>\n</section>"
     )

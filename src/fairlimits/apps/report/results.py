@@ -18,7 +18,7 @@ from fairlimits.apps.report.figures import draw_costs
 from fairlimits.apps.report.html import render
 from fairlimits.apps.report.sentences import PLAIN, answer, asked
 from fairlimits.errors import FileError
-from fairlimits.evaluation import Caution, Findings
+from fairlimits.evaluation import SMALL_GROUPS, Caution, Findings
 from fairlimits.notions import ALL_NOTIONS
 
 SUFFIXES = (".html", ".json")
@@ -74,11 +74,10 @@ class Report:
             write_text(path, json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
     def summary(self) -> str:
-        """Say the first screen of the page in plain text, and what to know before the figures are used."""
+        """Say the first screen of the page in plain text, after whom it leaves out, and before what else to know."""
         found = answer(self.findings, PLAIN)
-        return "\n".join(
-            (found.question, "", found.lead, *found.lines, found.note, *(f"Note: {own.text}" for own in self.warnings))
-        )
+        others = [f"Note: {own.text}" for own in self.warnings if own.kind != SMALL_GROUPS]
+        return "\n".join((*found.left_out, found.question, "", found.lead, *found.lines, found.note, *others))
 
     def to_frame(self) -> pa.Table:
         """Accuracy as a table, plug-in and held out with its interval: a row per notion, tolerance and situation.

@@ -329,8 +329,8 @@ def to_keep_in_mind(findings: Findings) -> str:
         "cell alike, which does the opposite.",
         f"{escape(findings.sampling)}{own}",
         "Gaps are differences between groups' rates; a tolerance of 0.05 lets the rates differ by five points. No "
-        "figure says that a rule is fair, only how far apart its rates are. A (group, label) with fewer than 30 rows "
-        "reads not estimable.",
+        "figure says that a rule is fair, only how far apart its rates are. A rate with fewer than 30 rows behind it "
+        "is not compared; where no two groups are left, the gap reads not estimable.",
         "All of it is about this table. Where labels record past decisions, or some people never got into the table, "
         "the figures inherit that.",
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from fairlimits.apps.report.page import hundredfold, percent, points
-from fairlimits.evaluation import Findings, HeldOutFigure, Tensions
+from fairlimits.evaluation import SMALL_GROUPS, Findings, HeldOutFigure, Tensions
 from fairlimits.notions import title
 
 
@@ -25,8 +25,9 @@ HTML = Markup(name=escape, strong="<b>{}</b>".format)
 
 @dataclass(frozen=True)
 class Answer:
-    """The question, the best accuracy, what fairness costs, and what the figures are."""
+    """Whom the answer leaves out, the question, the best accuracy, what fairness costs, and what the figures are."""
 
+    left_out: tuple[str, ...]
     question: str
     lead: str
     lines: tuple[str, ...]
@@ -73,7 +74,8 @@ def answer(findings: Findings, markup: Markup) -> Answer:
         "of the rules we could find: better ones may exist."
     )
     question = f"How fair and how accurate can a classifier be on {markup.name(findings.name)}?"
-    return Answer(question, lead, lines, note)
+    left_out = tuple(markup.name(own.text) for own in findings.warnings if own.kind == SMALL_GROUPS)
+    return Answer(left_out, question, lead, lines, note)
 
 
 def asked(findings: Findings) -> str:

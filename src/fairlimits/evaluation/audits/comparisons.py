@@ -100,7 +100,7 @@ class AuditedModel:
     accuracy : Estimate
         Share of decisions that equal the label.
     gaps : mapping of str to Estimate
-        Gap of every group notion; NaN ("not estimable") where a rate has too few rows behind it.
+        Gap of every group notion; NaN ("not estimable") where no two groups have enough rows to be compared.
     standings : tuple of Standing
         One for each notion that was asked for; NaN where the model's gap is not estimable.
     joint : Standing or None

@@ -13,7 +13,7 @@ from fairlimits.evaluation.audits.predictions import Decided, Predictions, by_na
 from fairlimits.evaluation.audits.results import Audit
 from fairlimits.law import CellDistribution
 from fairlimits.limits import by_group, frontier, solve
-from fairlimits.notions import NOT_ESTIMABLE, NOTIONS, Estimate, estimable, group_gaps
+from fairlimits.notions import Estimate, estimable, group_gaps
 
 # How far a drawn curve goes beyond what it has to show.
 _ROOM = 1.15
@@ -72,7 +72,7 @@ def _model(
         own.name,
         own.how,
         _exact(accuracy),
-        {name: _exact(gaps[name]) if estimable(dist.rates, name) else NOT_ESTIMABLE for name in NOTIONS},
+        {name: _exact(gap) for name, gap in gaps.items()},
         tuple(beside((name,)) if name in known else not_estimable(name) for name in names),
         beside(known) if len(known) > 1 else None,
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from fairlimits._util.small_samples import enough
 from fairlimits._util.types import Ints
+from fairlimits.data import set_aside_note
 from fairlimits.evaluation.audits.comparisons import NO_LEAD, AuditedModel
-from fairlimits.notions import ESTIMABLE_ROWS, NOT_ESTIMABLE_TEXT, Estimate, title
+from fairlimits.notions import NOT_ESTIMABLE_TEXT, NOTIONS, Estimate, title
 
 # A difference of exact figures that is smaller than this is rounding.
 _ROUNDING = 1e-9
@@ -73,11 +75,15 @@ def notes(
     how = [f"{model.name}: {model.decided}" for model in models if model.decided.startswith("scores")]
     if how:
         found.append(f"How predictions became decisions: {'; '.join(how)}.")
+    where = "" if plug_in else " on the held-out rows"
+    small = None if counts is None or not _sets_aside(notions, counts) else set_aside_note(groups, counts, where)
+    if small is not None:
+        found.append(small)
     weak = [name for name in notions if not models[0].gaps[name].known]
     if weak:
         found.append(
-            f"Not estimable: {', '.join(weak)}; a rate takes {ESTIMABLE_ROWS} rows in each group"
-            f"{_small(groups, counts)}. Give more rows, or join small groups."
+            f"Not estimable{where}: {', '.join(weak)}, for no two groups are left to compare. Give more rows, or join "
+            "small groups."
         )
     if alone:
         found.append(
@@ -90,15 +96,10 @@ def notes(
     return tuple(found)
 
 
-def _small(groups: Sequence[str], counts: Ints | None) -> str:
-    if counts is None:
-        return ""
-    few = [
-        f"{group} has {int(own[0])} of label 0 and {int(own[1])} of label 1"
-        for group, own in zip(groups, counts, strict=True)
-        if 0 < own.min() < ESTIMABLE_ROWS or (own.min() == 0 and own.sum() > 0)
-    ]
-    return f" ({'; '.join(few)})" if few else ""
+def _sets_aside(notions: Sequence[str], counts: Ints) -> bool:
+    """Whether a rate that one of some notions looks at is set aside for want of rows."""
+    given = {rate.given for name in notions for rate in NOTIONS[name].rates}
+    return any(not enough(counts[:, list(labels)].sum(axis=1)).all() for labels in given)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from fairlimits.data import Dataset
 from fairlimits.evaluation.reports.held_out import HeldOut
 from fairlimits.evaluation.reports.on_cells import OnCells
-from fairlimits.evaluation.reports.parts import Caution, GeneratorJudged
+from fairlimits.evaluation.reports.parts import SMALL_GROUPS, Caution, GeneratorJudged
 from fairlimits.law import CellDistribution, samples_needed, sampling_note
-from fairlimits.notions import ESTIMABLE_ROWS, title
+from fairlimits.notions import title
 
 
 def find_cautions(
@@ -27,6 +27,7 @@ def find_cautions(
         What was found on them.
     """
     return (
+        *_small_groups(data, held_out),
         *_few_rows(data, held_out, on_cells),
         *_few_samples(dist),
         *(Caution("tolerance not met", (), note) for note in held_out.notes),
@@ -34,21 +35,26 @@ def find_cautions(
     )
 
 
+def _small_groups(data: Dataset, held_out: HeldOut) -> Iterator[Caution]:
+    """Say which groups are too small to speak about, in the table and, if they are more, among held-out rows."""
+    for note in (data.small_groups_note, held_out.set_aside):
+        if note is not None:
+            yield Caution(SMALL_GROUPS, (*data.schema.sensitive, data.schema.label), note)
+
+
 def _few_rows(data: Dataset, held_out: HeldOut, on_cells: OnCells) -> Iterator[Caution]:
-    """Say which gaps are not shown, for want of people of some group and label."""
-    columns = (*data.schema.sensitive, data.schema.label)
+    """Say which gaps are not shown, for no two groups are left to compare."""
     unknown = {
         "on held-out rows": dict.fromkeys(own.notion for own in held_out.costs if own.gap is None),
         "on the cells": dict.fromkeys(own.notion for own in on_cells.prices if not own.estimable),
     }
-    for where, notions in unknown.items():
-        if notions:
-            yield Caution(
-                "few rows",
-                columns,
-                f"Not estimable {where}: gaps in {', '.join(map(title, notions))}. Fewer than {ESTIMABLE_ROWS} rows "
-                "stand behind a rate of some group.",
-            )
+    words = [f"in {', '.join(map(title, notions))} {where}" for where, notions in unknown.items() if notions]
+    if words:
+        yield Caution(
+            "few rows",
+            (*data.schema.sensitive, data.schema.label),
+            f"Not estimable, for no two groups are left to compare: gaps {', and '.join(words)}.",
+        )
 
 
 def _few_samples(dist: CellDistribution) -> Iterator[Caution]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -12,7 +13,7 @@ import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits.data import Dataset
-from fairlimits.errors import InputError
+from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation.reports.cautions import find_cautions
 from fairlimits.evaluation.reports.held_out import HeldOut, find_held_out
 from fairlimits.evaluation.reports.on_cells import OnCells, find_on_cells
@@ -120,16 +121,19 @@ def collect_findings(
         raise InputError("The cells were not cut from this data; make them with discretize(data, ...).")
     asked = check_tolerances({"DP": 0.05} if tolerances is None else tolerances)
     tell = or_silent(progress)
-    cells = find_on_cells(dist, lambda done, words: tell(0.12 * done, words))
-    judged = find_held_out(
-        data,
-        asked,
-        cells=dist.n_cells,
-        test_size=test_size,
-        estimator=estimator,
-        random_state=random_state,
-        tell=lambda done, words: tell(0.12 + 0.78 * done, words),
-    )
+    with warnings.catch_warnings():
+        # Small groups, and what cannot be compared for them, are among the cautions.
+        warnings.simplefilter("ignore", SmallGroupsWarning)
+        cells = find_on_cells(dist, lambda done, words: tell(0.12 * done, words))
+        judged = find_held_out(
+            data,
+            asked,
+            cells=dist.n_cells,
+            test_size=test_size,
+            estimator=estimator,
+            random_state=random_state,
+            tell=lambda done, words: tell(0.12 + 0.78 * done, words),
+        )
     tell(0.9, "judging the generator")
     generator = _generator(data, dist, random_state)
     share = data.shares

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairlimits._util.progress import Progress
-from fairlimits.data import Dataset
+from fairlimits.data import Dataset, set_aside_note
 from fairlimits.decorrelation import decorrelate
 from fairlimits.evaluation.reports.parts import (
     PRICED_AT,
@@ -70,6 +70,8 @@ class HeldOut:
     decorrelated : Decorrelated
     notes : tuple of str
         What could not be met, in words.
+    set_aside : str or None
+        Which groups are too small to be compared on held-out rows, if more are than in the table.
     """
 
     learned: int
@@ -86,6 +88,7 @@ class HeldOut:
     situation_costs: tuple[SituationCost, ...]
     decorrelated: Decorrelated
     notes: tuple[str, ...]
+    set_aside: str | None
 
     def cost(self, notion: str, tolerance: float, aware: bool) -> HeldOutCost:
         """Look up what a notion costs."""
@@ -140,6 +143,7 @@ def find_held_out(
         ),
         decorrelated=_decorrelated(learn, test, cells, random_state),
         notes=tuple(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, MarginWarning))),
+        set_aside=set_aside_note(test.groups, test.counts, " on held-out rows", beyond=data.counts),
     )
 
 

@@ -122,8 +122,8 @@ def _price(rule: Rule, notion: str, tolerance: float) -> Price:
 
 
 def _shown_gaps(rule: Rule) -> dict[str, float | None]:
-    """Gaps that enough rows stand behind; None for the others."""
-    return {name: finite(gap) if estimable(rule.distribution.rates, name) else None for name, gap in rule.gaps.items()}
+    """Gaps that can be estimated; None for the others."""
+    return {name: finite(gap) for name, gap in rule.gaps.items()}
 
 
 def _shifts(rule: Rule, free: Rule, notion: str, tolerance: float) -> list[Shift]:

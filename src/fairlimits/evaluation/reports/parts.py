@@ -25,6 +25,10 @@ class HeldOutFigure:
         return cls(*map(float, estimate)) if estimate.known else None
 
 
+SMALL_GROUPS = "small groups"
+"""Kind of the cautions that name groups too small to speak about, which come before all figures."""
+
+
 @dataclass(frozen=True)
 class Caution:
     """What a reader must know before the figures are used: a kind for programs, columns it is about, a sentence."""

@@ -68,10 +68,10 @@ def discretize(
 ) -> CellDistribution:
     """Estimate the joint law of cell, group and label from the rows of a table.
 
-    By default q(x) = P(A, Y | x) is estimated, and people with alike q are put into one cell: q is all that accuracy and
-    group notions depend on, so 256 cells lose nothing. Their masses are sums of q. With ``partition="blend"`` the cells
-    cut q and the features together, so that neighbouring cells are both alike and told apart where it matters: for
-    individual fairness and maps.
+    By default q(x) = P(A, Y | x) is estimated, and people with alike q are put into one cell: q is all that accuracy
+    and group notions depend on, so 256 cells lose nothing. Their masses are sums of q. With ``partition="blend"`` the
+    cells cut q and the features together, so that neighbouring cells are both alike and told apart where it matters:
+    for individual fairness and maps.
 
     With ``partition="features"``, as in the paper, the features are encoded, cut into cells by Lloyd's algorithm, and
     the rows of each cell, group and label are counted. Such cells spend their resolution on differences that do not
@@ -79,8 +79,8 @@ def discretize(
     and counted are `n_samples` new ones, drawn from what the generator learned of the table.
 
     A table that does not fit into memory, or is on a cluster, is given as a path, an Arrow dataset or a Dask DataFrame.
-    So far it has cells of the features only: it is encoded, cut and counted part by part, its rows as they are, with the
-    same result up to the rounding of sums; ``docs/sizing.md`` says how long that takes.
+    So far it has cells of the features only: it is encoded, cut and counted part by part, its rows as they are, with
+    the same result up to the rounding of sums; ``docs/sizing.md`` says how long that takes.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ def discretize(
     if isinstance(data, Stream):
         if partition != FEATURES:
             raise InputError(
-                f"The partition {partition!r} learns P(A, Y | x) from rows in memory, and these are read in parts; give "
-                'partition="features", or a Dataset of a sample of the rows.'
+                f"The partition {partition!r} learns P(A, Y | x) from rows in memory, and these are read in parts; "
+                'give partition="features", or a Dataset of a sample of the rows.'
             )
         _refuse_generator(generator, "rows that are not in memory are counted", ", or give a Dataset of a sample")
         return _streamed(data, cells, relative_error, random_state, tell)
