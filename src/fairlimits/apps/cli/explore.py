@@ -12,7 +12,7 @@ from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import progress_bar, say
 from fairlimits.apps.explorer import Subject, check_port, make_app, require_dash, serve
 from fairlimits.data import Dataset
-from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
+from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, FEATURES, estimate_outcome
 
 
 def explore(
@@ -30,6 +30,7 @@ def explore(
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     cells: options.Cells = 256,
+    partition: options.PartitionOption = options.AUTO,
     generator: options.Generator = DEFAULT_GENERATOR,
     samples: options.Samples = DEFAULT_SAMPLES,
     seed: options.Seed = 0,
@@ -51,9 +52,18 @@ def explore(
     rows = options.open_rows(
         data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
     )
-    dist = options.make_cells(rows, cells, seed, generator, samples)
+    chosen = options.check_partition(rows, partition, generator)
+    outcome = None
+    if isinstance(rows, Dataset) and chosen != FEATURES:
+        with progress_bar("Learning P(A, Y | x)") as tell:
+            outcome = estimate_outcome(rows, random_state=seed, progress=tell)
+    dist = options.make_cells(rows, cells, seed, generator, samples, chosen, outcome)
+    blend = None
+    if partition == options.AUTO and outcome is not None:
+        # Individual fairness compares people, so its cells cut the features too.
+        blend = options.make_cells(rows, cells, seed, generator, samples, "blend", outcome)
     with progress_bar("Making the page"):
-        app = make_app(Subject(Path(data[0]).stem, dist, rows if isinstance(rows, Dataset) else None))
+        app = make_app(Subject(Path(data[0]).stem, dist, rows if isinstance(rows, Dataset) else None, blend))
 
     def started(address: str) -> None:
         say(f"The explorer is at {address} (this machine only). Stop it with ctrl-c.")

@@ -82,6 +82,7 @@ def frontier(
         Path | None, typer.Option("--output", "-o", help="Write to a .csv, .json, .png, .pdf or .svg file.")
     ] = None,
     cells: options.Cells = 256,
+    partition: options.PartitionOption = options.AUTO,
     generator: options.Generator = DEFAULT_GENERATOR,
     samples: options.Samples = DEFAULT_SAMPLES,
     seed: options.Seed = 0,
@@ -127,7 +128,8 @@ def frontier(
     rows = options.open_rows(
         data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
     )
-    dist = options.make_cells(rows, cells, seed, generator, samples)
+    chosen = options.check_partition(rows, partition, generator, (*moving, *fixed))
+    dist = options.make_cells(rows, cells, seed, generator, samples, chosen)
     curves: dict[bool, Frontier] = {}
     with notes_said(SmallGroupsWarning) as notes:
         for aware in (True, False):
@@ -155,6 +157,7 @@ def frontier(
             "data": " ".join(data),
             "cells": dist.n_cells,
             # What made the cells: the option may say auto, and saved cells were made before.
+            "partition": dist.origin.partition,
             "generator": dist.origin.generator or "none",
             "seed": seed,
             "fixed": fixed,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -21,7 +22,18 @@ from fairlimits.data import (
     open_stream,
 )
 from fairlimits.errors import InputError, SmallGroupsWarning
-from fairlimits.law import DEFAULT_GENERATOR, CellDistribution, SamplingWarning, discretize
+from fairlimits.law import (
+    DEFAULT_GENERATOR,
+    FEATURES,
+    CellDistribution,
+    Outcome,
+    Partition,
+    SamplingWarning,
+    discretize,
+)
+from fairlimits.notions import INDIVIDUAL
+
+AUTO = "auto"
 
 # A file that takes more than this on disk may take many times as much in memory.
 _LARGE = 256 * 2**20
@@ -88,9 +100,19 @@ Seed = Annotated[
 Generator = Annotated[
     str,
     typer.Option(
-        help="What to count: the rows as they are (none), or rows of a generator: cart, bootstrap, or ctgan and tvae "
-        "(extra fairlimits\\[ctgan]; its package ctgan is licensed under BUSL-1.1). auto is cart, or none where files "
-        "are read in parts.",
+        help="With --partition features, what to count: the rows as they are (none), or rows of a generator: cart, "
+        "bootstrap, or ctgan and tvae (extra fairlimits\\[ctgan]; its package ctgan is licensed under BUSL-1.1). auto "
+        "is cart, or none where files are read in parts.",
+        rich_help_panel="Cells",
+    ),
+]
+PartitionOption = Annotated[
+    str,
+    typer.Option(
+        "--partition",
+        help="What cells cut: an estimate of group and label given the features (outcome); that and the features "
+        "(blend); or the features, as in the paper (features), which is all there is for files read in parts. auto is "
+        "outcome, and blend for individual fairness.",
         rich_help_panel="Cells",
     ),
 ]
@@ -214,8 +236,44 @@ def _columns(
     }
 
 
+def check_partition(
+    rows: Dataset | Stream | CellDistribution, partition: str, generator: str, notions: Iterable[str] = ()
+) -> Partition:
+    """What cells are to cut, or why they cannot; people are compared by notions such as IF.
+
+    Rows are said to be read in parts, and generators to be for cells of the features, before anything is learned.
+    """
+    if partition not in (AUTO, *get_args(Partition)):
+        raise InputError(f"--partition is {partition!r}; it must be 'auto', 'outcome', 'blend' or 'features'.")
+    if isinstance(rows, CellDistribution):
+        if partition not in (AUTO, rows.origin.partition):
+            raise InputError(
+                f"--partition is {partition}, but the cells were made before, with {rows.origin.partition}; leave "
+                "--partition out."
+            )
+        return rows.origin.partition
+    chosen = ("blend" if INDIVIDUAL in notions else "outcome") if partition == AUTO else partition
+    if isinstance(rows, Stream) and chosen != FEATURES:
+        raise InputError(
+            f"These files are read in parts, and --partition {chosen} learns from rows in memory: its limits are those "
+            "that hold up. Give --partition features, whose limits lie lower, or a file with a sample of the rows."
+        )
+    if chosen != FEATURES and generator not in (DEFAULT_GENERATOR, "none"):
+        raise InputError(
+            f"--generator is {generator}, but --partition {chosen} takes the rows as they are; leave --generator out, "
+            "or add --partition features."
+        )
+    return chosen  # type: ignore[return-value]
+
+
 def make_cells(
-    rows: Dataset | Stream | CellDistribution, cells: int, seed: int, generator: str, samples: int
+    rows: Dataset | Stream | CellDistribution,
+    cells: int,
+    seed: int,
+    generator: str,
+    samples: int,
+    partition: Partition = FEATURES,
+    outcome: Outcome | None = None,
 ) -> CellDistribution:
     """Cut the data into cells, with a progress bar, and say so if too few rows are generated."""
     if isinstance(rows, CellDistribution):
@@ -233,10 +291,13 @@ def make_cells(
             "out, or read a single file whole with --no-stream."
         )
     made_by = None if generator == "none" else generator
-    with progress_bar("Cutting the features into cells") as tell, warnings.catch_warnings(record=True) as caught:
+    options: dict[str, Any] = {"outcome": outcome}
+    if partition == FEATURES:
+        options = {"generator": made_by, "n_samples": samples}
+    with progress_bar("Cutting the people into cells") as tell, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SamplingWarning)
         warnings.simplefilter("always", SmallGroupsWarning)
-        dist = discretize(rows, cells, generator=made_by, n_samples=samples, random_state=seed, progress=tell)
+        dist = discretize(rows, cells, partition=partition, random_state=seed, progress=tell, **options)
     for warning in caught:
         if issubclass(warning.category, SmallGroupsWarning):
             # Of rows in parts, the first that is known, and so the first that is said.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 
@@ -41,11 +41,20 @@ class Subject:
         What is solved on.
     data : Dataset, optional
         The rows that models are judged on; without them no model can be placed.
+    individual : CellDistribution, optional
+        What is solved on with individual fairness, if that is something else.
     """
 
-    def __init__(self, name: str, dist: CellDistribution, data: Dataset | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        dist: CellDistribution,
+        data: Dataset | None = None,
+        individual: CellDistribution | None = None,
+    ) -> None:
         self.name, self.dist, self.data = name, dist, data
-        self.notions = tuple(name for name in ALL_NOTIONS if name != INDIVIDUAL or can_compare(dist))
+        self._individual = dist if individual is None else individual
+        self.notions = tuple(name for name in ALL_NOTIONS if name != INDIVIDUAL or can_compare(self._individual))
         self.estimable = {name: estimable(dist.rates, name) for name in self.notions}
         self.small_groups_note = (dist if data is None else data).small_groups_note
         self.lock = threading.Lock()
@@ -63,12 +72,12 @@ class Subject:
     def answer(self, choices: Choices) -> Answer:
         """Figures of the best rule."""
         with self._asking():
-            return answers.answer(self.dist, choices)
+            return answers.answer(self._cells(choices.tolerances), choices)
 
     def rule(self, choices: Choices) -> Rule:
         """The best rule itself."""
         with self._asking():
-            return answers.best_rule(self.dist, choices)
+            return answers.best_rule(self._cells(choices.tolerances), choices)
 
     def curve(self, moving: str, others: Mapping[str, float], aware: bool) -> Curve:
         """Best accuracy along one notion's tolerance; a curve that was asked for before is not solved again."""
@@ -76,7 +85,10 @@ class Subject:
             return self._curve(moving, tuple(others.items()), aware)
 
     def _solve_curve(self, moving: str, others: tuple[tuple[str, float], ...], aware: bool) -> Curve:
-        return answers.curve(self.dist, moving, dict(others), aware, self.ends[moving])
+        return answers.curve(self._cells((moving, *dict(others))), moving, dict(others), aware, self.ends[moving])
+
+    def _cells(self, names: Iterable[str]) -> CellDistribution:
+        return self._individual if INDIVIDUAL in names else self.dist
 
     def place(self, contents: str) -> Placed:
         """Judge the predictions of an uploaded file."""

@@ -11,7 +11,7 @@ from fairlimits.apps.report.results import Report
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
 from fairlimits.evaluation import collect_findings
-from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, SamplingWarning, discretize
+from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, FEATURES, SamplingWarning, discretize
 from fairlimits.notions import check_tolerances
 
 # Share of the progress that cutting cells takes.
@@ -80,6 +80,7 @@ def report(
         dist = discretize(
             data,
             cells,
+            partition=FEATURES,
             generator=generator,
             n_samples=n_samples,
             random_state=random_state,

@@ -23,7 +23,7 @@ from fairlimits.evaluation.reports.parts import (
     finite,
 )
 from fairlimits.evaluation.scenarios import Scenarios, compare
-from fairlimits.law import Outcome, discretize, estimate_outcome
+from fairlimits.law import FEATURES, Outcome, discretize, estimate_outcome
 from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, decide_all, frontier, solve
 from fairlimits.notions import (
     NOTIONS,
@@ -230,7 +230,7 @@ def _situations(found: Scenarios) -> tuple[SituationLine, ...]:
 
 def _decorrelated(learn: Dataset, test: Dataset, cells: int, random_state: int) -> Decorrelated:
     """Make the least-distorting map on one part of the rows, and try it on the other."""
-    dist = discretize(learn, min(cells, 128), generator=None, random_state=random_state)
+    dist = discretize(learn, min(cells, 128), partition=FEATURES, generator=None, random_state=random_state)
     rule = solve(dist, {"DP": 0.0})
     plan = decorrelate(dist, rule)
     certificate = plan.certificate(test, random_state=random_state)
