@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from itertools import product
 from multiprocessing import get_context
 from typing import Any
@@ -26,9 +27,9 @@ from benchmarks.peers.bases import Estimates, score
 from benchmarks.peers.splits import Floats, Setting, Split
 from fairlimits.law import Outcome
 
-LAWS = ((2, 1_000), (2, 20_000), (3, 5_000), (4, 1_000), (5, 20_000), (8, 5_000), (8, 20_000))
+LAWS = ((2, 1_000), (2, 20_000), (4, 3_000), (6, 5_000), (8, 20_000))
 """Groups and rows of each law."""
-DRAWS = 5
+DRAWS = 4
 TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.2)
 CRITERIA = ("DP", "EOd")
 PEOPLE = 20_000
@@ -110,6 +111,10 @@ class Known:
         return fl.frontier(fl.CellDistribution.from_mass(dist.mass), criterion, np.linspace(0, 0.5, 101), aware=aware)
 
 
+_known = cache(lambda groups: Known(groups, 100 * groups))
+_limit = cache(lambda groups, criterion, aware: _known(groups).limit(criterion, aware))
+
+
 def _booster() -> HistGradientBoostingClassifier:
     return HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, learning_rate=0.15)
 
@@ -117,7 +122,7 @@ def _booster() -> HistGradientBoostingClassifier:
 def compare(groups: int, rows: int, seed: int) -> list[dict[str, Any]]:
     """Points below the true limit, of every method, for one draw."""
     warnings.simplefilter("ignore")
-    known = Known(groups, 100 * groups)
+    known = _known(groups)
     learn, everybody = known.draw(rows, 1_000 + seed), known.everybody()
     outcome = fl.estimate_outcome(learn, estimator=_booster(), random_state=seed, n_jobs=1)
     once = outcome.model.predict(everybody.take(np.arange(0, everybody.n_rows, groups)))
@@ -133,7 +138,7 @@ def compare(groups: int, rows: int, seed: int) -> list[dict[str, Any]]:
     found = []
     for (name, (fit, sees, criteria)), criterion in product(methods.items(), CRITERIA):
         for aware in sees if criterion in criteria else ():
-            limit = known.limit(criterion, aware)
+            limit = _limit(groups, criterion, aware)
             for eps in _asked(name, criterion):
                 start = time.process_time()
                 decided = fit(Setting(criterion, eps, aware)).reshape(PEOPLE, -1)
