@@ -21,8 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from fairlimits import CellDistribution, ConstrainedBayesClassifier, Frontier, InputError, Rule
-from fairlimits.errors import DataError
-from fairlimits.limits import MarginWarning
+from fairlimits.errors import DataError, SmallGroupsWarning
 
 X, Y, SEX = applicants()
 NEW_X, NEW_Y, NEW_SEX = applicants(1_500, seed=1)
@@ -221,10 +220,15 @@ def test_weights_count() -> None:
 
 def test_a_small_group_is_said_to_be_small() -> None:
     few = np.where(np.arange(len(X)) < 6, "x", SEX)
-    with pytest.warns(MarginWarning):
-        model = quick(TIGHT, confidence=0.9).fit(X, Y, sensitive_features=few)
-    assert model.rule_.is_constant
-    assert len(set(model.predict(X))) == 1
+    with pytest.warns(SmallGroupsWarning) as caught:
+        model = quick(TIGHT).fit(X, Y, sensitive_features=few)
+    (said,) = (str(own.message) for own in caught if issubclass(own.category, SmallGroupsWarning))
+    assert said.startswith(
+        "Set aside, with fewer than 30 rows behind a rate: x (6 rows); these people count in accuracy"
+    )
+    assert model.groups_ == ("f", "m", "x")
+    # The others are held to the tolerance.
+    assert max(model.rule_.gaps[name] - value for name, value in TIGHT.items()) <= 1e-7
 
 
 def test_missing_values_and_unseen_categories() -> None:

@@ -11,9 +11,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fairlimits import Scenarios, audit, compare_scenarios
-from fairlimits.errors import DataError, InputError
+from fairlimits.errors import DataError, InputError, SmallGroupsWarning
 from fairlimits.evaluation import BeatenWarning
-from known_people import people, read
+from known_people import known, people, read
 
 
 @cache
@@ -109,3 +109,14 @@ def test_bad_input_gets_a_sentence() -> None:
         compare_scenarios(data, {"DP": 0.1})
     with pytest.raises(InputError, match="resamples"):
         compare_scenarios(data, {"DP": 0.1}, resamples=np.int64(1))  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_compared_is_said_once_for_all_situations() -> None:
+    data, _ = known(0, 600)
+    few = data.take((data.group == 1) | (np.cumsum(data.group == 0) <= 24))
+    with pytest.warns(SmallGroupsWarning) as caught:
+        found = compare_scenarios(few, {"EOp": 0.05}, cells=8, estimator=LogisticRegression(), resamples=100)
+    said = [str(own.message) for own in caught if issubclass(own.category, SmallGroupsWarning)]
+    assert len(said) == 1
+    assert "Nothing to compare in EOp, DP" in said[0]
+    assert not found.situations[0].evaluation.gaps["EOp"].known

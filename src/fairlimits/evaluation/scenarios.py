@@ -7,6 +7,7 @@ in which a rule is fixed first and its features are decorrelated afterwards.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +21,7 @@ from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 from fairlimits.decorrelation import Decorrelation, decorrelate
-from fairlimits.errors import InputError
+from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation.audits import Audit, audit_on, from_rows, split_rows
 from fairlimits.evaluation.audits.predictions import THRESHOLD, Decided, Predictions
 from fairlimits.evaluation.evaluations import row_scores
@@ -38,6 +39,7 @@ from fairlimits.notions import (
     percentile_estimate,
     resampled,
     tally,
+    warn_of_nothing_to_compare,
 )
 
 
@@ -259,6 +261,8 @@ def compare_scenarios(
     -----
     BeatenWarning
         If the model is better than the estimated limit beyond what chance explains.
+    SmallGroupsWarning
+        If no two groups have 30 rows behind a rate of some notion: it is left out.
     """
     asked = check_tolerances(tolerances)
     if not 0 <= correlation <= 2:
@@ -326,15 +330,19 @@ def compare(
     tell = or_silent(progress)
     apart = {**tolerances, "DP": min(tolerances.get("DP", np.inf), correlation / 2)}
     found: list[tuple[bool, bool, bool, Rule | Decorrelation, float]] = []
-    for aware in (False, True):
-        tell(0.4 * aware, f"solving, group {'seen' if aware else 'hidden'}")
-        fixed = solve(dist, tolerances, aware=aware)
-        plan = decorrelate(dist, fixed, distortion=None)
-        found += [
-            (aware, False, False, _best(outcome, dist, tolerances, aware), np.nan),
-            (aware, True, False, _best(outcome, dist, apart, aware), correlation),
-            (aware, True, True, plan, plan.correlation),
-        ]
+    warn_of_nothing_to_compare(apart, outcome.data.groups, outcome.data.counts)
+    with warnings.catch_warnings():
+        # Said once, for all situations.
+        warnings.simplefilter("ignore", SmallGroupsWarning)
+        for aware in (False, True):
+            tell(0.4 * aware, f"solving, group {'seen' if aware else 'hidden'}")
+            fixed = solve(dist, tolerances, aware=aware)
+            plan = decorrelate(dist, fixed, distortion=None)
+            found += [
+                (aware, False, False, _best(outcome, dist, tolerances, aware), np.nan),
+                (aware, True, False, _best(outcome, dist, apart, aware), correlation),
+                (aware, True, True, plan, plan.correlation),
+            ]
     tell(0.8, "evaluating on held-out rows")
     scores = np.vstack([row_scores(rule, test) for *_, rule, _ in found])
     plug_in = np.array([rule.accuracy for *_, rule, _ in found])

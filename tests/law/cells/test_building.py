@@ -14,7 +14,7 @@ from fairlimits.errors import DataError, InputError
 from fairlimits.law.cells.building import SamplingWarning, discretize, sampling_note
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.generators import CartGenerator
-from fairlimits.notions.registry import estimable
+from fairlimits.notions.rates import SELECTION_RATE
 
 NEEDED = fl.law.samples_needed(6)
 
@@ -61,12 +61,13 @@ def test_generated_rows_make_the_masses_and_real_rows_the_counts(
     assert dist.origin.generator == ("bootstrap" if generator == "bootstrap" else "cart")
 
 
-def test_small_groups_stay_not_estimable_however_many_rows_are_generated() -> None:
+def test_small_groups_stay_set_aside_however_many_rows_are_generated() -> None:
     data = people(rare=8)
     with pytest.warns(SamplingWarning):
         dist = discretize(data, 6, generator="bootstrap", n_samples=NEEDED, partition="features")
     assert dist.mass[:, 2].sum() * NEEDED > 30
-    assert not estimable(dist.rates, "DP")
+    assert dist.rates.of(SELECTION_RATE).defined.tolist() == [True, True, False]
+    assert "x (8 rows)" in str(dist.small_groups_note)
 
 
 def test_seed_decides(data: fl.Dataset) -> None:
