@@ -73,7 +73,7 @@ def measure(folder: Path, files: int) -> dict[str, Any]:
         clocks.append((time.perf_counter(), processor_seconds()))
 
     begin = time.perf_counter(), processor_seconds()
-    dist = fl.discretize(paths(folder, files), CELLS, **ROLES, progress=tell)
+    dist = fl.discretize(paths(folder, files), CELLS, partition="features", **ROLES, progress=tell)
     end = time.perf_counter(), processor_seconds()
     # Between the last part of the sample and the first part of a pass, the first cells are found.
     sampled = max(at for at, words in enumerate(told) if words.startswith("drawing"))

@@ -112,7 +112,7 @@ def test_few_rows_are_said_where_gaps_are_not_shown(findings: Findings) -> None:
 
 def test_small_groups_are_said_once_for_the_table_and_for_held_out_rows(findings: Findings) -> None:
     data = people()
-    dist = fl.discretize(data, 10, generator=None)
+    dist = fl.discretize(data, 10, generator=None, partition="features")
     few = data.take(np.r_[np.flatnonzero(data.group == 0)[:20], np.flatnonzero(data.group == 1)])
     note = "Set aside on held-out rows, ..."
     said = find_cautions(few, dist, replace(findings.held_out, set_aside=note), findings.on_cells, None)

@@ -92,8 +92,8 @@ def test_bad_input_is_answered_in_a_sentence_and_nothing_is_written(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     names = {"big": folder, "cells": tmp_path / "c.npz", "other": tmp_path / "o.npz", "out": tmp_path / "out.npz"}
-    fl.discretize(folder, 5, **ROLES).save(names["cells"])
-    fl.discretize(folder, 5, **ROLES, random_state=1).save(names["other"])
+    fl.discretize(folder, 5, partition="features", **ROLES).save(names["cells"])
+    fl.discretize(folder, 5, partition="features", **ROLES, random_state=1).save(names["other"])
     assert run([word.format(**names) for word in words]) == 2
     error = capsys.readouterr().err
     assert message in error

@@ -28,24 +28,24 @@ def people(small: int) -> fl.Dataset:
 def test_small_groups_are_named_in_the_header() -> None:
     page = pytest.importorskip("fairlimits.apps.explorer.page", reason="the extra app is not installed")
     data = people(12)
-    dist = fl.discretize(data, 8, generator=None)
+    dist = fl.discretize(data, 8, generator=None, partition="features")
     for subject in (Subject("people", dist, data), Subject("people", dist)):
         header = json.dumps(page.layout(subject).to_plotly_json()["props"]["children"][6].to_plotly_json(), default=str)
         assert "tiny (12 rows); these people count in accuracy" in header
     large = people(0)
-    without = Subject("people", fl.discretize(large, 8, generator=None), large)
+    without = Subject("people", fl.discretize(large, 8, generator=None, partition="features"), large)
     assert without.small_groups_note is None
 
 
 def test_figures_leave_the_small_group_out_and_nothing_is_warned_of() -> None:
     data = people(12)
-    subject = Subject("people", fl.discretize(data, 8, generator=None), data)
+    subject = Subject("people", fl.discretize(data, 8, generator=None, partition="features"), data)
     decided = (data.columns["age"] > 45).astype(float)
     placed = place(data, decided)
     rates = [decided[data.group == g].mean() for g in (0, 1)]
     assert placed["gaps"]["DP"] == pytest.approx(abs(rates[0] - rates[1]))
     two = data.take(data.group != 1)
-    nothing = Subject("people", fl.discretize(two, 8, generator=None), two)
+    nothing = Subject("people", fl.discretize(two, 8, generator=None, partition="features"), two)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         answer = nothing.answer(Choices({"DP": 0.0}, False, False, "DP"))

@@ -54,7 +54,7 @@ def frame() -> Any:
 def test_a_dask_frame_on_any_scheduler(frame: Any) -> None:
     data = fl.Dataset.from_frame(people(), **ROLES)
     with dask.config.set(scheduler="threads"):
-        dist = fl.discretize(frame, 12, **ROLES)
+        dist = fl.discretize(frame, 12, partition="features", **ROLES)
     assert dist.schema == data.schema
     np.testing.assert_array_equal(dist.counts, fl.discretize(data, like=dist).counts)
     np.testing.assert_allclose(
@@ -63,8 +63,8 @@ def test_a_dask_frame_on_any_scheduler(frame: Any) -> None:
 
 
 def test_files_that_the_workers_read(client: Any, folder: Path) -> None:
-    here = fl.discretize(folder, 12, **ROLES, weight="weight")
-    there = fl.discretize(folder, 12, **ROLES, weight="weight", client=client)
+    here = fl.discretize(folder, 12, partition="features", **ROLES, weight="weight")
+    there = fl.discretize(folder, 12, partition="features", **ROLES, weight="weight", client=client)
     np.testing.assert_allclose(centroids(there), centroids(here), atol=1e-5)
     again = fl.discretize(folder, like=here, client=client)
     np.testing.assert_array_equal(again.counts, here.counts)
@@ -113,7 +113,7 @@ def test_a_lost_worker_does_not_change_the_counts(
         return fold(self, *work, **options)
 
     monkeypatch.setattr(DaskParts, "fold", counting)
-    expected = fl.discretize(frame, 12, **ROLES, relative_error=0.05, client=client)
+    expected = fl.discretize(frame, 12, partition="features", **ROLES, relative_error=0.05, client=client)
     # In the first pass of Lloyd's iteration, after those over columns, medians and the sample; and in the last pass.
     deadly, seen = {5, len(flags) - 1}, []
 
@@ -123,7 +123,7 @@ def test_a_lost_worker_does_not_change_the_counts(
         return fold(self, chosen, *others, **options)
 
     monkeypatch.setattr(DaskParts, "fold", killing)
-    again = fl.discretize(frame, 12, **ROLES, relative_error=0.05, client=client)
+    again = fl.discretize(frame, 12, partition="features", **ROLES, relative_error=0.05, client=client)
     assert {number for number, flag in enumerate(flags) if flag.exists()} == deadly
     np.testing.assert_array_equal(again.centroids, expected.centroids)
     np.testing.assert_array_equal(again.counts, expected.counts)
@@ -132,17 +132,17 @@ def test_a_lost_worker_does_not_change_the_counts(
 
 def test_bad_input_is_refused(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     with pytest.raises(InputError, match=r"distributed\.Client"):
-        fl.discretize(folder, 12, **ROLES, client="tcp://somewhere")
+        fl.discretize(folder, 12, partition="features", **ROLES, client="tcp://somewhere")
 
     def missing(name: str) -> None:
         raise ImportError(name)
 
     monkeypatch.setattr(dask_door, "import_module", missing)
     with pytest.raises(MissingExtraError, match=r"fairlimits\[distributed\]"):
-        fl.discretize(folder, 12, **ROLES, client="tcp://somewhere")
+        fl.discretize(folder, 12, partition="features", **ROLES, client="tcp://somewhere")
 
 
 def test_a_filter_cannot_be_dealt_out(client: Any, folder: Path) -> None:
     chosen = pads.dataset(folder).filter(pads.field("age") < 60)
     with pytest.raises(InputError, match="has a filter"):
-        fl.discretize(chosen, 8, client=client, **ROLES)
+        fl.discretize(chosen, 8, partition="features", client=client, **ROLES)

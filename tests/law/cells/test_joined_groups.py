@@ -54,7 +54,7 @@ def test_rows_that_are_not_in_memory_are_counted_in_the_joined_group(tmp_path: P
     frame.to_parquet(tmp_path / "all.parquet")
     whole = fl.discretize(read(frame), 6, generator=None, partition="features")
     with pytest.warns(SmallGroupsWarning, match=r"Joined.*: F / o \(15 rows with label 0 and 25.*, M / b \(20"):
-        parts = fl.discretize(tmp_path / "all.parquet", 6, **PARTS)
+        parts = fl.discretize(tmp_path / "all.parquet", 6, partition="features", **PARTS)
     assert parts.schema == whole.schema
     assert parts.counts is not None
     np.testing.assert_array_equal(parts.counts, whole.counts)

@@ -39,7 +39,7 @@ def test_the_same_cells_and_counts_as_in_memory(tmp_path: Path, roles: dict[str,
     table = people()
     folder = write(table, tmp_path / "big")
     data = fl.Dataset.from_frame(table, **{**ROLES, **roles})
-    streamed = fl.discretize(folder, 20, **{**ROLES, **roles})
+    streamed = fl.discretize(folder, 20, partition="features", **{**ROLES, **roles})
     # The same sample and the same passes, so the same cells up to the rounding of sums.
     memory = fl.discretize(data, 20, generator=None, partition="features")
     np.testing.assert_allclose(centroids(streamed), centroids(memory), atol=1e-5)
@@ -61,17 +61,19 @@ def test_nothing_depends_on_the_size_of_the_parts_or_on_the_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write(people(), tmp_path / "big", row_group_size=4000)
-    first = fl.discretize(folder, 12, **ROLES)
+    first = fl.discretize(folder, 12, partition="features", **ROLES)
     monkeypatch.setattr(parts, "usable_cores", lambda: 5)
-    np.testing.assert_array_equal(fl.discretize(folder, 12, **ROLES).mass, first.mass)
+    np.testing.assert_array_equal(fl.discretize(folder, 12, partition="features", **ROLES).mass, first.mass)
     monkeypatch.setattr(parts, "_PART_ROWS", 777)
-    np.testing.assert_allclose(centroids(fl.discretize(folder, 12, **ROLES)), centroids(first), atol=1e-5)
+    np.testing.assert_allclose(
+        centroids(fl.discretize(folder, 12, partition="features", **ROLES)), centroids(first), atol=1e-5
+    )
 
 
 def test_few_rows_are_cut_as_in_memory(tmp_path: Path) -> None:
     table = people(800).drop_columns(["weight"])
     data = fl.Dataset.from_frame(table, **ROLES)
-    streamed = fl.discretize(write(table, tmp_path / "big"), 10, **ROLES)
+    streamed = fl.discretize(write(table, tmp_path / "big"), 10, partition="features", **ROLES)
     np.testing.assert_allclose(
         centroids(streamed), centroids(fl.discretize(data, 10, generator=None, partition="features")), atol=1e-5
     )
@@ -85,26 +87,30 @@ def test_few_distinct_points_among_many_rows(tmp_path: Path) -> None:
     table = pa.table({"x": values, "sex": rng.choice(["f", "m"], 4000), "paid": rng.choice(["yes", "no"], 4000)})
     folder = write(table, tmp_path / "big")
     data = fl.Dataset.from_frame(table, **ROLES)
-    streamed = fl.discretize(folder, 12, **ROLES)
+    streamed = fl.discretize(folder, 12, partition="features", **ROLES)
     np.testing.assert_allclose(
         centroids(streamed), centroids(fl.discretize(data, 12, generator=None, partition="features")), atol=1e-5
     )
     np.testing.assert_array_equal(streamed.counts, fl.discretize(data, like=streamed).counts)
     with pytest.raises(DataError, match="13 distinct points"):
-        fl.discretize(folder, 14, **ROLES)
+        fl.discretize(folder, 14, partition="features", **ROLES)
 
 
 def test_cells_that_lose_their_rows_are_placed_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = people().drop_columns(["weight"])
     monkeypatch.setattr(streaming, "first_centroids", lambda points, cells, *_: np.repeat(points.values[:1], cells, 0))
-    streamed = fl.discretize(write(table, tmp_path / "big"), 9, **ROLES)
+    streamed = fl.discretize(write(table, tmp_path / "big"), 9, partition="features", **ROLES)
     assert (streamed.counts.sum(axis=(1, 2)) > 0).all()  # type: ignore[union-attr]
 
 
 def test_progress_rises_from_start_to_end(tmp_path: Path) -> None:
     told = []
     fl.discretize(
-        write(people(), tmp_path / "big"), 9, **ROLES, progress=lambda done, words: told.append((done, words))
+        write(people(), tmp_path / "big"),
+        9,
+        partition="features",
+        **ROLES,
+        progress=lambda done, words: told.append((done, words)),
     )
     fractions = [done for done, _ in told]
     assert fractions == sorted(fractions)
@@ -124,7 +130,7 @@ def test_rows_that_change_between_passes_are_noticed(tmp_path: Path) -> None:
 
 
 def test_other_rows_are_counted_on_given_cells(tmp_path: Path) -> None:
-    base = fl.discretize(write(people(), tmp_path / "first"), 9, **ROLES, drop="weight")
+    base = fl.discretize(write(people(), tmp_path / "first"), 9, partition="features", **ROLES, drop="weight")
     table = people(700, seed=1)
     folder = write(table, tmp_path / "second")
     counted = fl.discretize(folder, like=base)
@@ -140,22 +146,22 @@ def test_other_rows_are_counted_on_given_cells(tmp_path: Path) -> None:
 def test_bad_input_is_refused(tmp_path: Path) -> None:
     table = people(900)
     folder = write(table, tmp_path / "big")
-    base = fl.discretize(folder, 5, **ROLES)
+    base = fl.discretize(folder, 5, partition="features", **ROLES)
     data = fl.Dataset.from_frame(table, **ROLES)
     with pytest.raises(InputError, match="in memory"):
         fl.discretize(folder, 5, partition="outcome", **ROLES)
     for generator in ("cart", "bootstrap"):
         with pytest.raises(InputError, match=f"generator is '{generator}', but .* as they are; leave .* a sample"):
-            fl.discretize(folder, 5, generator=generator, **ROLES)
+            fl.discretize(folder, 5, partition="features", generator=generator, **ROLES)
         with pytest.raises(InputError, match=f"generator is '{generator}', but on given cells .* as they are"):
             fl.discretize(data, like=base, generator=generator)
-    as_they_are = fl.discretize(folder, 5, generator=None, **ROLES)
+    as_they_are = fl.discretize(folder, 5, partition="features", generator=None, **ROLES)
     np.testing.assert_array_equal(as_they_are.counts, base.counts)
     np.testing.assert_array_equal(fl.discretize(data, like=base, generator=None).counts, base.counts)
     with pytest.raises(InputError, match="explained already"):
         fl.discretize(data, 5, label="paid", partition="features")
     with pytest.raises(DataError, match="cannot be larger than the rows"):
-        fl.discretize(folder, 901, **ROLES)
+        fl.discretize(folder, 901, partition="features", **ROLES)
     with pytest.raises(InputError, match="bare numbers"):
         fl.discretize(data, like=fl.CellDistribution.from_mass(np.ones((2, 2, 2))))
     with pytest.raises(InputError, match="another schema"):
