@@ -102,6 +102,8 @@ def test_the_default_learners_are_a_few_arrays(tmp_path: Path) -> None:
     assert (tmp_path / "model.skops").stat().st_size < 200_000
 
 
+# Three trees are a bad estimate, and it is said.
+@pytest.mark.filterwarnings("ignore::fairlimits.limits.MarginWarning")
 def test_a_booster_with_categories_of_its_own(tmp_path: Path) -> None:
     booster = HistGradientBoostingClassifier(max_iter=3, categorical_features=[1])
     model = quick(TIGHT, estimator=booster).fit(X, Y, sensitive_features=SEX)

@@ -48,7 +48,10 @@ def test_a_frontier_of_rows_in_parts(
         "one": [str(folder / "part0.parquet"), "--stream"],
     }[how]
     target = tmp_path / "curve.json"
-    assert run(["frontier", *sources, *COLUMNS, "--cells", "7", "--points", "3", "-o", str(target)]) == 0
+    words = ["frontier", *sources, *COLUMNS, "--cells", "7", "--points", "3", "-o", str(target)]
+    assert run(words) == 2
+    assert "Give --partition features" in capsys.readouterr().err
+    assert run([*words, "--partition", "features"]) == 0
     rows = 300 if how == "one" else 900
     assert f"{rows} rows, 7 cells" in capsys.readouterr().out
     assert json.loads(target.read_text())["made from"]["generator"] == "none"
@@ -66,13 +69,18 @@ def test_large_files_are_read_in_parts(folder: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["frontier", "{big}"], "label and sensitive"),
+        (["frontier", "{big}", "--partition", "features"], "label and sensitive"),
+        (["frontier", "{big}", *COLUMNS, "--partition", "rows"], "--partition is 'rows'"),
+        (["frontier", "{cells}", "--partition", "blend"], "leave --partition out"),
+        (["frontier", "{big}/part0.parquet", *COLUMNS, "--generator", "cart"], "add --partition features"),
         (["frontier", "{big}/*.csv", *COLUMNS], "No file matches"),
         (["frontier", "{big}", "--no-stream", *COLUMNS], "--no-stream"),
         (["frontier", "{cells}", *COLUMNS], "leave the options of the data out"),
         (["frontier", "{cells}", "{cells}"], "fairlimits merge"),
-        (["frontier", "{big}", *COLUMNS, "--generator", "bootstrap"], "--generator is bootstrap, but files"),
-        (["frontier", "{big}", *COLUMNS, "--generator", "cart"], "leave --generator out"),
+        (
+            ["frontier", "{big}", *COLUMNS, "--partition", "features", "--generator", "bootstrap"],
+            "--generator is bootstrap, but files",
+        ),
         (["frontier", "{cells}", "--generator", "cart"], "the cells were made before, with generator none"),
         (["cells", "{big}", *COLUMNS, "--generator", "cart", "-o", "{out}"], "leave --generator out"),
         (["cells", "{big}", "--like", "{cells}", "--generator", "cart", "-o", "{out}"], "with --like"),

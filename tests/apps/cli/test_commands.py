@@ -68,7 +68,7 @@ def test_frontier_file_holds_what_the_library_gives(csv: Path, tmp_path: Path) -
     )
     content = json.loads(target.read_text())
     data = fl.open_data(str(csv), label="paid", positive="yes", sensitive="sex")
-    dist = fl.discretize(data, 12, generator=None, partition="features")
+    dist = fl.discretize(data, 12, partition="blend")
     curve = fl.frontier(dist, ["EOd", "IF"], {"EOd": (0, 0.1), "IF": 0.3}, exact=True)
     assert content["group hidden"]["accuracy"] == pytest.approx(curve.accuracy.tolist(), abs=1e-12)
     assert content["figures"] == "plug-in"
@@ -188,8 +188,9 @@ def test_constant_features_are_legal_but_cannot_make_many_cells(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write(tmp_path, rows_of(age=["7"] * 40))
-    assert run(["frontier", *options(path, cells="1")]) == 0
-    assert run(["frontier", *options(path, cells="2")]) == 2
+    features = ["--partition", "features"]
+    assert run(["frontier", *options(path, cells="1"), *features]) == 0
+    assert run(["frontier", *options(path, cells="2"), *features]) == 2
     assert "1" in capsys.readouterr().err
 
 
@@ -382,7 +383,8 @@ def test_commands_generate_rows_unless_told_not_to(
 
     def written(name: str, **changes: str | None) -> str:
         target = tmp_path / f"{name}.{suffix}"
-        assert run([command, *options(csv, cells="4", **changes), "-o", str(target)]) == 0
+        cut = ["--partition", "features"] if command == "frontier" else []
+        assert run([command, *options(csv, cells="4", **changes), *cut, "-o", str(target)]) == 0
         return target.read_text(encoding="utf-8")
 
     chosen = written("cart", generator="cart", samples="20000")

@@ -224,9 +224,12 @@ def test_a_link_to_nothing_gives_way(target: str) -> None:
     assert not Path("nowhere.npz").exists()
 
 
+PARTS = [*WORDS, "--partition", "features"]
+
+
 def test_other_files_are_written_over() -> None:
     for _ in range(2):
-        assert run(["frontier", "parts", *WORDS, "--cells", "3", "--points", "2", "-o", "parts/curve.png"]) == 0
+        assert run(["frontier", "parts", *PARTS, "--cells", "3", "--points", "2", "-o", "parts/curve.png"]) == 0
         assert run(["cells", "parts", *WORDS, "--cells", "3", "-o", "parts/cells.npz"]) == 0
 
 

@@ -83,6 +83,7 @@ def test_what_is_done_is_done_and_said_in_the_file_too(
 ) -> None:
     target = tmp_path / "curve.json"
     words = ["frontier", str(csv), *COLUMNS, *CELLS, "--points", "3", "-n", "EOd", "--small-groups", choice]
+    words += ["--partition", "features"]
     assert run([*words, "-o", str(target)]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[0] == line

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from fairlimits import CellDistribution, Outcome, decorrelate, discretize, estimate_outcome, evaluate, solve
+from fairlimits import CellDistribution, Outcome, Rule, decorrelate, discretize, estimate_outcome, evaluate, solve
 from fairlimits.data import Dataset
-from fairlimits.errors import InputError
+from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.origins import Partition
 from fairlimits.law.generators import CartGenerator
 from known_people import known
@@ -72,6 +72,27 @@ def test_a_saved_distribution_of_outcome_cells_says_that_it_cannot_place_rows(tm
         loaded.cells_of(data)
     with pytest.raises(InputError, match="bare numbers"):
         CellDistribution.from_mass(dist.mass).cells_of(data)
+
+
+@pytest.mark.parametrize("partition", ["outcome", "blend"])
+def test_a_saved_distribution_of_the_default_learners_places_rows(partition: Partition, tmp_path: Path) -> None:
+    data, _ = known(0, 300)
+    dist = discretize(data, 10, partition=partition)
+    dist.save(tmp_path / "dist.npz")
+    loaded = CellDistribution.load(tmp_path / "dist.npz")
+    assert (loaded.cells_of(data) == dist.cells_of(data)).all()
+    rule = solve(dist, {"DP": 0.1})
+    rule.save(tmp_path / "rule.npz")
+    assert (Rule.load(tmp_path / "rule.npz").decide(data) == rule.decide(data)).all()
+    for damage in ({"outcome_scale": -1.0}, {"feature_scale": "x"}, {"model": {}}):
+        header, arrays = dist._pack()
+        header["places"] |= damage
+        with pytest.raises(FileError, match=r"save (it|the model) again"):
+            CellDistribution._unpack(header, arrays)
+    header, arrays = dist._pack()
+    for name, wrong in (("places/divisor", np.zeros((2, 2))), ("places/codewords", np.zeros((10, 9), np.float32))):
+        with pytest.raises(FileError, match="save it again"):
+            CellDistribution._unpack(header, {**arrays, name: wrong})
 
 
 @pytest.mark.parametrize("partition", ["features", "outcome", "blend"])

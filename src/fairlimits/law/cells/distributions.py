@@ -313,7 +313,8 @@ class CellDistribution:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the distribution to one file (``.npz``, without pickle).
 
-        Cells of an estimate that was learned with a classifier of your own are written by `fairlimits.save`.
+        Where an estimate was learned with a classifier of your own, the classifier is not in the file, so that no rows
+        can be placed in the cells again; `fairlimits.save` keeps it.
         """
         header, arrays = self._pack()
         write_archive(path, _KIND, header, arrays)
@@ -340,7 +341,7 @@ class CellDistribution:
         elif self.distances is not None:
             first, second = self.distances.coords
             arrays |= {"first": first, "second": second, "pair_distances": self.distances.data}
-        if self.places is not None:
+        if self.places is not None and self.places.model.is_plain:
             header["places"], placed = self.places.pack()
             arrays |= nest("places", placed)
         return header, arrays
