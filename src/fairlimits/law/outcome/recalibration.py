@@ -1,14 +1,15 @@
 r"""Recalibrate q(x) = P(A, Y | x) once, for each group and label, as strongly as the rows justify.
 
-Learners are a little off on average: they make a group's label too likely, or too likely where the label is likely in
-general. What rules do to rates would be off by as much. With z(x) the standardised log-odds of the label,
+Learners are a little off on average: too sure of the label, or they make a group's label too likely. What rules do to
+rates would be off by as much. With z(x) the standardised log-odds of the label,
 
-.. math:: q'_{gy}(x) \propto q_{gy}(x) \, e^{a_{gy} + b_{gy} z(x)} ,
+.. math:: q'_{gy}(x) \propto q_{gy}(x) \, e^{a_y + a_{gy} + (b_y + b_{gy}) z(x)} ,
 
-where a and b maximise the likelihood of group and label in rows that q did not see, minus :math:`(a^2 + b^2) /
-2\tau^2` for each group and label. That is a normal prior of width :math:`\tau`: a coefficient with a standard error s
-is shrunk to about :math:`\tau^2 / (\tau^2 + s^2)` of itself, so hardly moved by a few hundred rows, and by fewer than
-30 not at all. What comes out is a law again, so that a program on it always has a solution.
+where all a and b maximise the likelihood of group and label in rows that q did not see, minus :math:`c^2 / 2\tau^2`
+for each of them. That is a normal prior of width :math:`\tau`, wide for what all groups have in common and narrow for
+what is a group's own: a coefficient with a standard error s is shrunk to about :math:`\tau^2 / (\tau^2 + s^2)` of
+itself. A hundred rows of a group and label move it half of the way, and fewer than 30 not at all. What comes out is a
+law again, so that a program on it always has a solution.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from scipy.special import logsumexp
 from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import FileError
 
-# Width of the prior: learners that were cross-fitted are off by a few percent.
-_WIDTH = 0.05
+# Widths of the prior: of what all groups have in common, and of a group's own, which is a tenth or so.
+_COMMON_WIDTH, _OWN_WIDTH = 1.0, 0.1
 
 # Rows of a group and label from which on it is moved at all.
 _FEWEST_ROWS = 30
@@ -77,21 +78,29 @@ class Recalibration:
         counts = np.bincount(true[weight > 0], minlength=2 * groups)
         moved = np.flatnonzero(counts >= _FEWEST_ROWS)
 
+        # The label of each class; the first two numbers a row of `free` are those that the groups have in common.
+        label_of = np.arange(2 * groups) % 2
+        precision = np.tile(np.r_[np.full(2, _COMMON_WIDTH), np.full(len(moved), _OWN_WIDTH)] ** -2.0, 2)
+
+        def spread(free: Floats) -> Floats:
+            numbers = free.reshape(2, -1)
+            coefficient = numbers[:, label_of]
+            coefficient[:, moved] += numbers[:, 2:]
+            return coefficient
+
         def loss(free: Floats) -> tuple[float, Floats]:
-            coefficient = np.zeros((2, 2 * groups))
-            coefficient[:, moved] = free.reshape(2, -1)
+            coefficient = spread(free)
             tilted = logs + features.T @ coefficient
             total = logsumexp(tilted, axis=1)
             chance = np.exp(tilted - total[:, None]) * amount[:, None]
             chance[np.arange(n), true] -= amount
-            value = -amount @ (tilted[np.arange(n), true] - total) + free @ free / (2 * _WIDTH**2)
-            return float(value), (features @ chance)[:, moved].ravel() + free / _WIDTH**2
+            value = -amount @ (tilted[np.arange(n), true] - total) + precision @ free**2 / 2
+            slope = features @ chance
+            common = np.stack([slope[:, label_of == y].sum(axis=1) for y in (0, 1)], axis=1)
+            return float(value), np.hstack([common, slope[:, moved]]).ravel() + precision * free
 
-        found = minimize(loss, np.zeros(2 * len(moved)), jac=True, method="L-BFGS-B") if len(moved) else None
-        coefficient = np.zeros((2, 2 * groups))
-        if found is not None:
-            coefficient[:, moved] = found.x.reshape(2, -1)
-        return cls(centre, scale, coefficient.reshape(2, groups, 2))
+        found = minimize(loss, np.zeros(len(precision)), jac=True, method="L-BFGS-B")
+        return cls(centre, scale, spread(found.x).reshape(2, groups, 2))
 
     def apply(self, q: Floats) -> Floats:
         """Correct estimates of shape (n, G, 2)."""
