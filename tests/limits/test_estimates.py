@@ -213,6 +213,15 @@ def test_tolerances_without_bound_leave_the_best_rule() -> None:
     assert rule.accuracy == pytest.approx(rule.bayes_accuracy, abs=1e-9)
 
 
+def test_rounding_of_a_gap_is_not_said() -> None:
+    """Of a rule that decides all alike the gap is 0 up to rounding, and its error is 0 too."""
+    found = outcome(rows=500)
+    for aware in (False, True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", MarginWarning)
+            solve(found, {"DP": 0.0, "EOd": 0.0, "EA": 0.0}, aware=aware)
+
+
 def test_a_constant_rule_warns_and_is_marked() -> None:
     dist = CellDistribution.from_mass([[[3, 0], [0, 1]], [[0, 2], [1, 0]]])
     with pytest.warns(ConstantRuleWarning, match=r"under EOd within 0 gives everybody the same score, 0\.00"):

@@ -28,8 +28,9 @@ from fairlimits.notions import (
     tally,
 )
 
-# A gap on the labels is said to miss its tolerance if it lies this many standard errors above it.
-_BEYOND = 3.0
+# A gap on the labels is said to miss its tolerance if it lies this many standard errors above it, and so far that a figure
+# shows it.
+_BEYOND, _SHOWN = 3.0, 1e-3
 
 
 class MarginWarning(UserWarning):
@@ -69,7 +70,7 @@ class LabelledRows:
             assert rule.on_labels is not None
             for name, tolerance in rule.tolerances.items():
                 gap = rule.on_labels.gaps.get(name, math.nan)
-                if gap > tolerance and gap > tolerance + _BEYOND * self._error(rule, name):
+                if gap > tolerance + _SHOWN and gap > tolerance + _BEYOND * self._error(rule, name):
                     missed.setdefault(name, (tolerance, gap))
         if missed:
             words = ", ".join(f"{name} within {eps:g} is {gap:.3f}" for name, (eps, gap) in missed.items())
