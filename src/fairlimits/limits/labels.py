@@ -28,8 +28,8 @@ from fairlimits.notions import (
     tally,
 )
 
-# A gap on the labels is said to miss its tolerance if it lies this many standard errors above it, and so far that a figure
-# shows it.
+# A gap on the labels is said to miss its tolerance if it lies this many standard errors above it, and so far that one
+# can see it in a figure.
 _BEYOND, _SHOWN = 3.0, 1e-3
 
 
