@@ -115,6 +115,9 @@ def _range(curves: Sequence[HeldOutCurve], cells: OnCells | None) -> tuple[float
 def _draw(ax: Axes, curve: HeldOutCurve, colour: str, name: str | None = None) -> None:
     ax.fill_between(curve.tolerances, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0)
     ax.plot(curve.tolerances, curve.accuracy, color=colour, label=f"{name}, held out" if name else "held out")
+    alike = [(x, y) for x, y, same in zip(curve.tolerances, curve.accuracy, curve.constant, strict=True) if same]
+    if alike:
+        ax.plot(*zip(*alike, strict=True), "o", color=colour, markerfacecolor="white", markersize=5, clip_on=False)
     dashed = f"{name}, plug-in" if name else "plug-in"
     ax.plot(curve.tolerances, curve.plug_in, color=colour, linestyle=STYLES[1], linewidth=1.3, label=dashed)
 

@@ -93,7 +93,8 @@ def frontiers(findings: Findings) -> str:
     curves = [own for own in findings.held_out.curves if len(own.notions) == 1]
     caption = (
         "The accuracy we could reach at each tolerance, on rows that took no part (solid, with its 95% band) and as "
-        "the estimate has it (dashed). A curve that stays flat down to 0 is a notion that is cheap on this data. The "
+        "the estimate has it (dashed); at a circle everybody gets the same score. A curve that stays flat down to 0 is "
+        "a notion that is cheap on this data. The "
         f"dotted line is the exact limit on {findings.on_cells.cells} cells of the features: where it lies lower, "
         "cells lose what they do not tell apart."
     )

@@ -178,7 +178,7 @@ def _judge(
             free[aware] = part[0]
             best[aware] = _known(judged[part[0]])
             continue
-        curves.append(_curve(names, aware, [judged[k] for k in part]))
+        curves.append(_curve(names, aware, [judged[k] for k in part], own))
         if len(names) > 1:
             continue
         for k, tolerance in zip(part, TOLERANCES, strict=True):
@@ -198,7 +198,7 @@ def _known(evaluation: Evaluation) -> HeldOutFigure:
     return HeldOutFigure(*map(float, evaluation.accuracy))
 
 
-def _curve(names: tuple[str, ...], aware: bool, judged: list[Evaluation]) -> HeldOutCurve:
+def _curve(names: tuple[str, ...], aware: bool, judged: list[Evaluation], rules: tuple[Rule, ...]) -> HeldOutCurve:
     return HeldOutCurve(
         notions=list(names),
         aware=aware,
@@ -208,6 +208,7 @@ def _curve(names: tuple[str, ...], aware: bool, judged: list[Evaluation]) -> Hel
         low=[own.accuracy.low for own in judged],
         high=[own.accuracy.high for own in judged],
         gaps={name: [finite(own.gaps[name].value) for own in judged] for name in names},
+        constant=[rule.is_constant for rule in rules],
     )
 
 

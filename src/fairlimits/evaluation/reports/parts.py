@@ -174,6 +174,8 @@ class HeldOutCurve:
     low: list[float]
     high: list[float]
     gaps: dict[str, list[float | None]]
+    constant: list[bool]
+    """Whether the rule at each tolerance gives everybody the same score."""
 
 
 @dataclass(frozen=True)
