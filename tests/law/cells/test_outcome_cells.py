@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,7 +85,8 @@ def test_a_saved_distribution_of_the_default_learners_places_rows(partition: Par
     rule = solve(dist, {"DP": 0.1})
     rule.save(tmp_path / "rule.npz")
     assert (Rule.load(tmp_path / "rule.npz").decide(data) == rule.decide(data)).all()
-    for damage in ({"outcome_scale": -1.0}, {"feature_scale": "x"}, {"model": {}}):
+    damages: list[dict[str, Any]] = [{"outcome_scale": -1.0}, {"feature_scale": "x"}, {"model": {}}]
+    for damage in damages:
         header, arrays = dist._pack()
         header["places"] |= damage
         with pytest.raises(FileError, match=r"save (it|the model) again"):
