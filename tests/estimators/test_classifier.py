@@ -258,7 +258,7 @@ def test_without_sensitive_features_there_is_one_group() -> None:
 def test_a_pipeline_as_estimator() -> None:
     pipeline = make_pipeline(StandardScaler(), make_pipeline(StandardScaler(), LogisticRegression()))
     model = quick(TIGHT, estimator=pipeline).fit(X, Y, sensitive_features=SEX)
-    assert model.score(NEW_X, NEW_Y) > 0.58
+    assert model.score(NEW_X, NEW_Y) > 0.6
 
 
 @pytest.mark.parametrize("classifier", [LogisticRegression(), LinearSVC()])
