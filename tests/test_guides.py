@@ -53,7 +53,7 @@ def test_the_guide_does_what_it_says(
 
 def test_the_program_of_limits_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     learn = fairlimits.estimate_outcome
-    # The default learners take a minute.
+    # The default learners take longer, and are tested elsewhere.
     quick = LogisticRegression(max_iter=100)
     monkeypatch.setattr(fairlimits, "estimate_outcome", lambda rows: learn(rows, estimator=quick))
     names: dict[str, object] = {}

@@ -219,7 +219,10 @@ def test_rounding_of_a_gap_is_not_said() -> None:
     for aware in (False, True):
         with warnings.catch_warnings():
             warnings.simplefilter("error", MarginWarning)
-            solve(found, {"DP": 0.0, "EOd": 0.0, "EA": 0.0}, aware=aware)
+            rule = solve(found, {"DP": 0.0, "EOd": 0.0, "EA": 0.0}, aware=aware)
+        assert rule.is_constant
+        assert rule.on_labels is not None
+        assert rule.on_labels.gaps["DP"] == pytest.approx(0, abs=1e-12)
 
 
 def test_a_constant_rule_warns_and_is_marked() -> None:

@@ -7,12 +7,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
 
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress
@@ -33,10 +32,6 @@ from fairlimits.notions import (
     read_objective,
     read_requirements,
 )
-
-Tolerances: TypeAlias = ArrayLike | Mapping[str, Any]
-
-DEFAULT_TOLERANCES = np.linspace(0, 0.2, 41)
 
 _KIND = "frontier"
 

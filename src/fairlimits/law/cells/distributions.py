@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +19,12 @@ from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, set_aside_note, value_text
 from fairlimits.errors import FileError, InputError
+from fairlimits.law.cells.arrays import Distances, check_index, checked_distances, checked_mass, frozen, numbers
 from fairlimits.law.cells.origins import Origin
 from fairlimits.law.cells.outcome_cells import OutcomeCells
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.cells.sampling import share_errors
 from fairlimits.notions import RateTable
-
-Distances: TypeAlias = Floats | sp.coo_array
 
 _KIND = "distribution"
 
@@ -71,7 +70,7 @@ class CellDistribution:
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
-        set_(self, "mass", _checked_mass(self.mass))
+        set_(self, "mass", checked_mass(self.mass))
         set_(self, "groups", tuple(str(group) for group in self.groups))
         if len(self.groups) != self.n_groups or len(set(self.groups)) < self.n_groups:
             raise InputError(
@@ -82,14 +81,14 @@ class CellDistribution:
             counts = np.array(self.counts, dtype=np.int64)
             if counts.shape != self.mass.shape or (counts < 0).any():
                 raise InputError(f"The counts must be {self.mass.shape} numbers of at least 0.")
-            set_(self, "counts", _frozen(counts))
+            set_(self, "counts", frozen(counts))
         if self.centroids is not None:
             centroids = np.array(self.centroids, dtype=np.float32)
             if self.encoding is None or centroids.shape != (self.n_cells, self.encoding.n_columns):
                 raise InputError("The centroids must have a row for each cell and come with their encoding.")
-            set_(self, "centroids", _frozen(centroids))
+            set_(self, "centroids", frozen(centroids))
         if self.distances is not None:
-            set_(self, "distances", _checked_distances(self.distances, self.n_cells))
+            set_(self, "distances", checked_distances(self.distances, self.n_cells))
 
     @classmethod
     def from_mass(
@@ -110,7 +109,7 @@ class CellDistribution:
         groups : sequence of str, optional
             Names of the groups, by default "0", "1", and so on.
         """
-        array = _numbers(mass, "mass")
+        array = numbers(mass, "mass")
         if array.ndim == 3 and array.size and np.isfinite(array).all() and array.max() > 0:
             with np.errstate(over="ignore"):
                 if not np.isfinite(array.sum()):
@@ -172,8 +171,8 @@ class CellDistribution:
         pick = slice(None)
         of_group = next((g for g in (group, given_group) if g is not None), None)
         of_label = next((y for y in (label, given_label) if y is not None), None)
-        _check_index("group", of_group, self.n_groups)
-        _check_index("label", of_label, 2)
+        check_index("group", of_group, self.n_groups)
+        check_index("label", of_label, 2)
         joint = self.mass[:, pick if of_group is None else [of_group]]
         joint = joint[:, :, pick if of_label is None else [of_label]].sum(axis=(1, 2))
         condition = self.mass[:, pick if given_group is None else [given_group]]
@@ -382,64 +381,3 @@ class CellDistribution:
     def __repr__(self) -> str:
         rows = "" if self.counts is None else f" from {int(self.counts.sum()):,} rows"
         return f"CellDistribution({self.n_cells} cells, groups {', '.join(self.groups)}{rows})"
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array
-
-
-def _numbers(values: Any, what: str) -> Floats:
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"The {what} must be an array of numbers, and it is not: {values!r:.60}.") from None
-
-
-def _check_index(what: str, number: int | None, size: int) -> None:
-    # Not left to the array, which counts negative numbers from its end.
-    if number is not None and not (isinstance(number, int | np.integer) and 0 <= number < size):
-        raise InputError(f"The {what} is {number!r}; it must be a whole number from 0 to {size - 1}.")
-
-
-def _checked_mass(mass: ArrayLike) -> Floats:
-    array = _numbers(mass, "mass")
-    if array.ndim != 3 or array.shape[2] != 2 or 0 in array.shape:
-        raise InputError(
-            f"The mass has shape {array.shape}; it must be (cells, groups, 2), the last for labels 0 and 1."
-        )
-    if not np.isfinite(array).all() or (array < 0).any():
-        raise InputError("The mass has negative or non-finite entries; every entry must be at least 0.")
-    if abs(array.sum() - 1) > 1e-9:
-        raise InputError(f"The mass sums to {array.sum():g}; it must sum to 1, with some mass in a cell.")
-    return _frozen(array)
-
-
-def _checked_distances(distances: Any, cells: int) -> Distances:
-    shape = np.shape(distances)
-    if shape != (cells, cells):
-        raise InputError(f"The distances have shape {shape}; they must be {(cells, cells)}, a row for each cell.")
-    if sp.issparse(distances):
-        entries = sp.coo_array(distances)
-        first, second = (np.asarray(axis) for axis in entries.coords)
-        upper = np.minimum(first, second), np.maximum(first, second)
-        values = np.asarray(entries.data, dtype=np.float64)
-        _check_distance_values(values)
-        # One entry a pair, above the diagonal. Both halves of a symmetric graph say the same of a pair;
-        # where they do not, the smaller distance (the stricter constraint) is kept.
-        order = np.lexsort((values, upper[1], upper[0]))
-        i, j, values = upper[0][order], upper[1][order], values[order]
-        once = np.ones(len(i), dtype=bool)
-        once[1:] = (i[1:] != i[:-1]) | (j[1:] != j[:-1])
-        once &= i != j
-        return sp.coo_array((values[once], (i[once], j[once])), shape=shape)
-    array = _numbers(distances, "distances")
-    _check_distance_values(array)
-    if not np.allclose(array, array.T, rtol=0, atol=1e-9):
-        raise InputError("The distances are not symmetric; the distance from i to j must be that from j to i.")
-    return _frozen(array)
-
-
-def _check_distance_values(values: Floats) -> None:
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise InputError("The distances have negative or non-finite entries; every one must be at least 0.")

@@ -1,0 +1,80 @@
+"""The arrays of a distribution, checked when one is made from numbers or from a file."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from fairlimits._util.types import Floats
+from fairlimits.errors import InputError
+
+Distances: TypeAlias = Floats | sp.coo_array
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, which nobody can change any more."""
+    array.setflags(write=False)
+    return array
+
+
+def numbers(values: Any, what: str) -> Floats:
+    """Read values as numbers, or say what they are to be."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"The {what} must be an array of numbers, and it is not: {values!r:.60}.") from None
+
+
+def check_index(what: str, number: int | None, size: int) -> None:
+    """Refuse a position that is none of `size`."""
+    # Not left to the array, which counts negative numbers from its end.
+    if number is not None and not (isinstance(number, int | np.integer) and 0 <= number < size):
+        raise InputError(f"The {what} is {number!r}; it must be a whole number from 0 to {size - 1}.")
+
+
+def checked_mass(mass: ArrayLike) -> Floats:
+    """Probabilities of cell, group and label, if they are that."""
+    array = numbers(mass, "mass")
+    if array.ndim != 3 or array.shape[2] != 2 or 0 in array.shape:
+        raise InputError(
+            f"The mass has shape {array.shape}; it must be (cells, groups, 2), the last for labels 0 and 1."
+        )
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise InputError("The mass has negative or non-finite entries; every entry must be at least 0.")
+    if abs(array.sum() - 1) > 1e-9:
+        raise InputError(f"The mass sums to {array.sum():g}; it must sum to 1, with some mass in a cell.")
+    return frozen(array)
+
+
+def checked_distances(distances: Any, cells: int) -> Distances:
+    """Distances between cells, dense or one entry a pair, if they are that."""
+    shape = np.shape(distances)
+    if shape != (cells, cells):
+        raise InputError(f"The distances have shape {shape}; they must be {(cells, cells)}, a row for each cell.")
+    if sp.issparse(distances):
+        entries = sp.coo_array(distances)
+        first, second = (np.asarray(axis) for axis in entries.coords)
+        upper = np.minimum(first, second), np.maximum(first, second)
+        values = np.asarray(entries.data, dtype=np.float64)
+        _check_distance_values(values)
+        # One entry a pair, above the diagonal. Both halves of a symmetric graph say the same of a pair;
+        # where they do not, the smaller distance (the stricter constraint) is kept.
+        order = np.lexsort((values, upper[1], upper[0]))
+        i, j, values = upper[0][order], upper[1][order], values[order]
+        once = np.ones(len(i), dtype=bool)
+        once[1:] = (i[1:] != i[:-1]) | (j[1:] != j[:-1])
+        once &= i != j
+        return sp.coo_array((values[once], (i[once], j[once])), shape=shape)
+    array = numbers(distances, "distances")
+    _check_distance_values(array)
+    if not np.allclose(array, array.T, rtol=0, atol=1e-9):
+        raise InputError("The distances are not symmetric; the distance from i to j must be that from j to i.")
+    return frozen(array)
+
+
+def _check_distance_values(values: Floats) -> None:
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise InputError("The distances have negative or non-finite entries; every one must be at least 0.")
