@@ -188,6 +188,9 @@ def test_where_nothing_is_left_to_compare_the_page_says_so() -> None:
         "equality, equalized odds on the cells."
     )
     assert "not estimable" in found.to_html()
+    # Nothing is said of what a notion costs that nobody could be compared in.
+    assert "Accuracy lost without seeing" not in found.summary()
+    assert "What fairness costs is not estimable, for no two groups have rows enough, in" in found.summary()
 
 
 def test_a_generator_is_judged() -> None:

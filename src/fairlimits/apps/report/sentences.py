@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 
 from fairlimits.apps.report.page import hundredfold, percent, points
-from fairlimits.evaluation import SMALL_GROUPS, Findings, HeldOutFigure, Tensions
-from fairlimits.notions import title
+from fairlimits.evaluation import SMALL_GROUPS, Findings, HeldOut, HeldOutFigure, Tensions
+from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,10 @@ def answer(findings: Findings, markup: Markup) -> Answer:
         f"{strong(percent(held.best_seen.value))} when it may see it. Deciding everybody alike gets "
         f"{percent(findings.majority_accuracy)} right."
     )
-    strict = sorted(
-        (own for own in held.costs if not own.aware and own.tolerance == 0), key=lambda own: -own.cost.value
-    )
-    costs = ", ".join(
-        f"{own.title} {strong(points(own.cost.value))} ({points(held.cost(own.notion, 0.05, aware=False).cost.value)})"
-        for own in strict
-    )
     by_name = {own.name: own.held_out for own in held.situation_costs}
     hiding, apart = by_name["Hiding the group"], by_name["Decorrelating, group hidden"]
     lines = (
-        f"Accuracy lost without seeing {who}, if a gap between groups must be 0 (if it may be 0.05): {costs}.",
+        _prices(held, who, markup),
         _clash(findings.on_cells.tensions, markup),
         f"Hiding {who} costs {strong(points(hiding.value))} ({_interval(hiding)}) with {asked(findings)}.",
         f"Making the features independent of {who} costs {strong(points(apart.value))} more ({_interval(apart)}), "
@@ -76,6 +69,25 @@ def answer(findings: Findings, markup: Markup) -> Answer:
     question = f"How fair and how accurate can a classifier be on {markup.name(findings.name)}?"
     left_out = tuple(markup.name(own.text) for own in findings.warnings if own.kind == SMALL_GROUPS)
     return Answer(left_out, question, lead, lines, note)
+
+
+def _prices(held: HeldOut, who: str, markup: Markup) -> str:
+    """Say what each notion costs, and nothing of those that no two groups could be compared in."""
+    strict = sorted(
+        (own for own in held.costs if not own.aware and own.tolerance == 0), key=lambda own: -own.cost.value
+    )
+    known, unknown = [own for own in strict if own.gap is not None], [own for own in strict if own.gap is None]
+    loose = {own.notion: points(held.cost(own.notion, 0.05, aware=False).cost.value) for own in known}
+    costs = ", ".join(f"{own.title} {markup.strong(points(own.cost.value))} ({loose[own.notion]})" for own in known)
+    words = []
+    if known:
+        words.append(
+            f"Accuracy lost without seeing {who}, if a gap between groups must be 0 (if it may be 0.05): {costs}."
+        )
+    if unknown:
+        names = ", ".join(own.title for own in unknown)
+        words.append(f"What fairness costs is {NOT_ESTIMABLE_TEXT}, for no two groups have rows enough, in {names}.")
+    return " ".join(words)
 
 
 def asked(findings: Findings) -> str:
