@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset, Table, check_seed, read_features, row_draws
 from fairlimits.errors import InputError
-from fairlimits.estimators.cells import cells_to_make, check_partition
 from fairlimits.estimators.frames import (
     Sensitive,
     check_group_notions,
@@ -25,6 +24,7 @@ from fairlimits.estimators.frames import (
     read_group,
     read_weights,
 )
+from fairlimits.estimators.partitions import check_partition
 from fairlimits.estimators.prefit import Prefit, as_rows, score_feature
 from fairlimits.law import (
     FEATURES,
@@ -71,7 +71,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         What cells cut (see `discretize`): by default the estimate of P(A, Y | x); for individual fairness the features
         too, "blend".
     cells : int, optional
-        Number of cells, by default up to 256.
+        Number of cells, by default as in `discretize`.
     confidence : float, optional
         Tighten each tolerance so that the gap stays within it in the population with this confidence, such as 0.95
         (see `solve`).
@@ -213,8 +213,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         outcome = None
         if partition != FEATURES:
             outcome = estimate_outcome(data, estimator=self.estimator, random_state=seed, n_jobs=self.n_jobs)
-        number = cells_to_make(self.cells, data, partition)
-        dist = discretize(data, number, partition=partition, generator=None, outcome=outcome, random_state=seed)
+        dist = discretize(data, self.cells, partition=partition, generator=None, outcome=outcome, random_state=seed)
         goal = self._goal()
         check_margin(dist if outcome is None else outcome, self.confidence, asked, goal["requirements"])
         rule = solve_on(on_cells(dist, asked), outcome, asked, aware=self.aware, confidence=self.confidence, **goal)

@@ -23,7 +23,6 @@ from fairlimits.decorrelation import (
     mapped_table,
 )
 from fairlimits.errors import InputError
-from fairlimits.estimators.cells import cells_to_make, check_partition
 from fairlimits.estimators.frames import (
     Sensitive,
     check_group_notions,
@@ -35,6 +34,7 @@ from fairlimits.estimators.frames import (
     read_group,
     read_weights,
 )
+from fairlimits.estimators.partitions import check_partition
 from fairlimits.law import FEATURES, CellDistribution, Partition, discretize, estimate_outcome
 from fairlimits.limits import solve
 from fairlimits.notions import check_tolerances
@@ -53,7 +53,7 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
     accuracy_weight, correlation_weight : float, default=15.0 and 25.0
         What accuracy and correlation with the group count; only their ratio matters.
     cells : int, optional
-        Number of cells, by default up to 256.
+        Number of cells, by default as in `discretize`.
     partition : {"features", "outcome", "blend"}, default="features"
         What the cells cut (see `discretize`).
     estimator : scikit-learn classifier, optional
@@ -143,8 +143,9 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         outcome = None
         if self.partition != FEATURES:
             outcome = estimate_outcome(data, estimator=self.estimator, random_state=seed)
-        number = cells_to_make(self.cells, data, self.partition)
-        dist = discretize(data, number, partition=self.partition, generator=None, outcome=outcome, random_state=seed)
+        dist = discretize(
+            data, self.cells, partition=self.partition, generator=None, outcome=outcome, random_state=seed
+        )
         rule = solve(dist, asked, aware=self.aware)
         self.plan_ = decorrelate(
             dist, rule, accuracy_weight=self.accuracy_weight, correlation_weight=self.correlation_weight

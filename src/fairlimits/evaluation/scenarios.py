@@ -222,7 +222,7 @@ def compare_scenarios(
     *,
     correlation: float = 0.0,
     test_size: float = 0.3,
-    cells: int = 256,
+    cells: int | None = None,
     estimator: Any = None,
     predictions: Predictions | None = None,
     confidence: float = 0.95,
@@ -245,8 +245,8 @@ def compare_scenarios(
         Largest correlation of features and group that "decorrelated" allows, from 0 to 2.
     test_size : float, default=0.3
         Share of the rows to evaluate on.
-    cells : int, default=256
-        Number of cells, where there are cells.
+    cells : int, optional
+        Number of cells that cut the estimate and the features, by default as in `discretize`.
     estimator : scikit-learn classifier, optional
         What to learn with; see `estimate_outcome`.
     predictions : str, sequence of str, array-like, or mapping of str to array-like, optional
@@ -280,7 +280,8 @@ def compare_scenarios(
             raise InputError("There is no feature besides the predictions; use audit, or give the features too.")
     learned, held = split_rows(people, test_size, random_state)
     learn, test = people.take(learned), people.take(held)
-    check_enough_rows(int(learn.counts.sum()), cells)
+    if cells is not None:
+        check_enough_rows(int(learn.counts.sum()), cells)
     outcome = estimate_outcome(
         learn, estimator=estimator, random_state=random_state, progress=lambda done, words: tell(0.8 * done, words)
     )

@@ -14,9 +14,6 @@ from fairlimits.notions import INDIVIDUAL, warn_of_nothing_to_compare
 
 Law: TypeAlias = CellDistribution | Outcome | Dataset
 
-CELLS = 256
-"""Cells that an estimate is cut into."""
-
 # Cells of each estimate that is still in use, so that all questions about it are put to the same ones.
 _CUT: WeakKeyDictionary[Outcome, dict[tuple[Partition, int], CellDistribution]] = WeakKeyDictionary()
 
@@ -51,8 +48,7 @@ def on_cells(
     partition: Partition = "blend" if INDIVIDUAL in names else "outcome"
     cut = _CUT.setdefault(known, {})
     if (partition, random_state) not in cut:
-        cells = min(CELLS, int(known.data.counts.sum()))
         cut[partition, random_state] = discretize(
-            known.data, cells, partition=partition, outcome=known, random_state=random_state
+            known.data, partition=partition, outcome=known, random_state=random_state
         )
     return cut[partition, random_state]

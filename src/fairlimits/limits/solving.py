@@ -49,8 +49,8 @@ def solve(
     Parameters
     ----------
     law : Outcome, CellDistribution or Dataset
-        The joint law of features, group and label: an estimate (`estimate_outcome`), which is cut into up to 256 cells
-        of people with alike P(A, Y | x); cells (`discretize`); or the people, whose law is estimated first. For
+        The joint law of features, group and label: an estimate (`estimate_outcome`), which is cut into cells of people
+        with alike P(A, Y | x); cells (`discretize`); or the people, whose law is estimated first. For
         individual fairness the cells cut the features too.
     tolerances : mapping of str to float
         Largest gap allowed for each notion, among DP, EA, EOp, PE, EOd and IF; empty for the best rule

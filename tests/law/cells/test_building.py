@@ -11,7 +11,8 @@ import pytest
 
 import fairlimits as fl
 from fairlimits.errors import DataError, InputError
-from fairlimits.law.cells.building import SamplingWarning, discretize, sampling_note
+from fairlimits.law.cells.building import SamplingWarning, default_cells, discretize, sampling_note
+from fairlimits.law.cells.origins import Partition
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.generators import CartGenerator
 from fairlimits.notions.rates import SELECTION_RATE
@@ -137,3 +138,24 @@ def test_cart_is_the_default_and_makes_no_more_people(data: fl.Dataset) -> None:
     )
     with pytest.raises(DataError, match="cannot be larger than the rows"):
         discretize(data, data.n_rows + 1, partition="features")
+
+
+@pytest.mark.parametrize(
+    ("partition", "groups", "cells"),
+    [("outcome", 2, 256), ("outcome", 3, 576), ("outcome", 4, 1_024), ("outcome", 9, 2_048), ("blend", 4, 256)],
+)
+def test_more_groups_have_more_outcome_cells(partition: Partition, groups: int, cells: int) -> None:
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {"x": rng.random(3_000), "g": [f"g{own % groups}" for own in range(3_000)], "y": rng.random(3_000) > 0.5}
+    )
+    data = fl.Dataset.from_frame(table, label="y", positive=True, sensitive="g")
+    assert default_cells(data, partition) == cells
+    assert default_cells(data.take(np.arange(100)), partition) == 100
+
+
+def test_cells_of_features_are_no_more_than_their_points() -> None:
+    table = pa.table({"x": np.arange(600) % 7, "g": ["a", "b"] * 300, "y": np.arange(600) % 3 == 0})
+    data = fl.Dataset.from_frame(table, label="y", positive=True, sensitive="g")
+    assert default_cells(data, "features") == 7
+    assert discretize(data, partition="features", generator=None).n_cells == 7
