@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-WHEEL_HOLDS = ("fairlimits/py.typed", "fairlimits/data/files/adult.parquet")
+WHEEL_HOLDS = ("fairlimits/py.typed", "fairlimits/__init__.pyi", "fairlimits/data/files/adult.parquet")
 SDIST_TESTS = ("tests/benchmarks", "tests/test_readme.py")
 
 

@@ -56,7 +56,7 @@ def room(path: Path) -> str:
 
 def test_the_plan_can_be_seen() -> None:
     entries = {path.name.removesuffix(".py") for path in SOURCE.iterdir() if path.name != "__pycache__"}
-    assert entries == {*ROOMS, *DOORS, "py.typed"}
+    assert entries == {*ROOMS, *DOORS, "__init__.pyi", "py.typed"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
@@ -90,8 +90,27 @@ def test_fronts_are_in_order_and_shadow_no_file() -> None:
         assert not files & set(front.__all__), name
 
 
-def test_importing_the_package_leaves_heavy_packages_alone() -> None:
-    code = "import sys, fairlimits; print(*(set(sys.modules) & {'matplotlib.pyplot', 'dash', 'dask', 'torch'}))"
+HEAVY = ("numpy", "pyarrow", "pandas", "scipy", "sklearn", "matplotlib", "dash", "dask", "torch")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import fairlimits",
+        "from fairlimits.apps.cli import run; run(['--version'])",
+        "from fairlimits.apps.cli import run; run(['--help'])",
+        "from fairlimits.apps.cli import run; run(['frontier', '--help'])",
+    ],
+)
+def test_nothing_heavy_is_loaded_before_it_is_needed(code: str) -> None:
+    code += f"; import sys; print(*(set(sys.modules) & set({HEAVY!r})), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.split() == []
+
+
+def test_cells_and_limits_do_without_pictures() -> None:
+    code = "import sys, fairlimits.limits, fairlimits.law.cells.building; "
+    code += "print(*(set(sys.modules) & {'pyarrow.dataset', 'matplotlib', 'dash', 'dask', 'torch'}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 
@@ -129,15 +148,19 @@ def test_public_names() -> None:
     names = fairlimits.__all__
     assert list(names) == sorted(set(names), key=order)
     assert [name for name in names if not hasattr(fairlimits, name)] == []
-    bound: set[str] = set()
-    for node in tree(SOURCE / "__init__.py").body:
-        if isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", None) != "__future__":
-            bound |= {alias.asname or alias.name for alias in node.names}
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            bound.add(node.name)
-        elif isinstance(node, ast.Assign):
-            bound |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    assert {name for name in bound if not name.startswith("_")} == set(names)
+    assert dir(fairlimits) == names
+    with pytest.raises(AttributeError, match="'fairlimits' has no attribute 'nothing'"):
+        _ = fairlimits.nothing  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.pyi")), ids=lambda path: path.parent.name)
+def test_stubs_say_what_there_is(path: Path) -> None:
+    front = import_module(".".join(("fairlimits", *path.relative_to(SOURCE).parent.parts)))
+    nodes = [node for node in tree(path).body if isinstance(node, ast.ImportFrom)]
+    assert {alias.asname for node in nodes for alias in node.names} == set(front.__all__)
+    for node in nodes:
+        for alias in node.names:
+            assert getattr(front, alias.name) is getattr(import_module(node.module or ""), alias.name)
 
 
 def test_no_module_is_shadowed_by_a_public_name() -> None:

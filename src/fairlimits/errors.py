@@ -12,7 +12,7 @@
     └── SolverError (also RuntimeError)     the solver ended without a proven optimum
 
 Each message says what came, what is needed and what to do. `SmallGroupsWarning` is here too: rooms that know nothing of
-each other warn of the same.
+each other warn of the same; and `ConstantRuleWarning`: the command line knows it before any room is loaded.
 """
 
 from __future__ import annotations
@@ -62,3 +62,7 @@ class SolverError(FairlimitsError, RuntimeError):
 
 class SmallGroupsWarning(UserWarning):
     """Groups are too small to speak about, and were set aside, joined or dropped; or nothing is left to compare."""
+
+
+class ConstantRuleWarning(UserWarning):
+    """The best rule gives everybody the same score."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLOURS: dict[str, str] = {
     # Okabe and Ito's palette, told apart with every common kind of colour vision.
@@ -57,6 +57,8 @@ _SETTINGS: dict[Any, Any] = {
 @contextmanager
 def figure_style() -> Iterator[None]:
     """Draw everything inside the block in the project's look, and leave other figures alone."""
+    import matplotlib as mpl
+
     with mpl.rc_context(_SETTINGS):
         yield
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
-
-import pyarrow.dataset as pads
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairlimits._util.dask import check_client, dask_module
 from fairlimits._util.progress import Progress, silent
-from fairlimits.data.parts import add_up, arrow_parts, row_groups
+from fairlimits.data.parts import add_up, arrow_parts, is_arrow_dataset, row_groups
 from fairlimits.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as pads
 
 Answer = TypeVar("Answer")
 Result = TypeVar("Result")
@@ -51,7 +52,7 @@ class DaskParts:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        if isinstance(self.source, pads.Dataset):
+        if is_arrow_dataset(self.source):
             return tuple(self.source.schema.names)
         return tuple(self.source.columns)
 
@@ -68,7 +69,7 @@ class DaskParts:
         dask = dask_module()
         chosen = list(self.names if columns is None else columns)
         # What the tasks share, such as a codebook, is a task itself: it travels to each worker once.
-        if isinstance(self.source, pads.Dataset):
+        if is_arrow_dataset(self.source):
             # A row group is read by the task that works on it, and so never sent from worker to worker.
             parts = _row_groups(self.source)
             shared = dask.delayed(partial(_read_answer, work, self.source.schema, chosen))

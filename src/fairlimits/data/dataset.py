@@ -6,12 +6,11 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from matplotlib.axes import Axes
 
 from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
 from fairlimits.data import reading
@@ -20,6 +19,9 @@ from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar, Schema, value_text
 from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, set_aside_note
 from fairlimits.errors import DataError, InputError, SmallGroupsWarning
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)

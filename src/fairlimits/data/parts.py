@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import glob
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.dataset as pads
 
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.threads import usable_cores
 from fairlimits.data.tables import CSV_CONVERSION
 from fairlimits.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as pads
 
 Answer = TypeVar("Answer")
 Result = TypeVar("Result")
@@ -124,7 +127,7 @@ class ArrowParts:
     @cached_property
     def _size(self) -> int:
         """Number of rows, for progress; 0 where finding it out would take a pass of its own."""
-        slow = isinstance(getattr(self.dataset, "format", None), pads.CsvFileFormat)
+        slow = getattr(getattr(self.dataset, "format", None), "default_extname", None) == "csv"
         return 0 if slow else int(self.dataset.count_rows())
 
     def _batches(self, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
@@ -165,10 +168,19 @@ def add_up(add: Callable[[Answer, Answer], Answer], answers: Sequence[Answer | N
     return reduce(add, given) if given else None
 
 
+def is_arrow_dataset(source: object) -> bool:
+    """Return whether something is an Arrow dataset, without importing what makes them."""
+    made_by = sys.modules.get("pyarrow._dataset")
+    return made_by is not None and isinstance(source, made_by.Dataset)
+
+
 def arrow_parts(source: object) -> ArrowParts:
     """Open paths, patterns, directories or an Arrow dataset as parts."""
-    if isinstance(source, pads.Dataset):
+    if is_arrow_dataset(source):
         return ArrowParts(source)
+    # Brings pandas along where there is one, and is needed for files in parts alone.
+    import pyarrow.dataset as pads
+
     files = find_files(source)
     kinds = {format_of(file) for file in files}
     if len(kinds) > 1:

@@ -2,26 +2,7 @@
 
 from __future__ import annotations
 
-from fairlimits.decorrelation.adversaries import Attack
-from fairlimits.decorrelation.applying import SCORED_AS, draw_targets, mapped_table
-from fairlimits.decorrelation.certificates import Certificate
-from fairlimits.decorrelation.frontiers import DecorrelationFrontier, decorrelation_frontier
-from fairlimits.decorrelation.multipliers import Multipliers
-from fairlimits.decorrelation.results import Decorrelation
-from fairlimits.decorrelation.solving import ACCURACY_WEIGHT, CORRELATION_WEIGHT, check_weight, decorrelate
+from fairlimits._util.lazy import attach_stub as _attach_stub
 
-__all__ = [
-    "ACCURACY_WEIGHT",
-    "CORRELATION_WEIGHT",
-    "SCORED_AS",
-    "Attack",
-    "Certificate",
-    "Decorrelation",
-    "DecorrelationFrontier",
-    "Multipliers",
-    "check_weight",
-    "decorrelate",
-    "decorrelation_frontier",
-    "draw_targets",
-    "mapped_table",
-]
+# The names, and where they are, are in the stub beside this file.
+__getattr__, __dir__, __all__ = _attach_stub(__name__)

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
@@ -172,5 +172,5 @@ def auc_interval(score: Floats, positive: Flags, weight: Floats, confidence: flo
     for value, share in placed.values():
         rows = int((share > 0).sum())
         variance += float((share**2) @ (value - auc) ** 2) * rows / max(rows - 1, 1)
-    half = float(norm.ppf((1 + confidence) / 2)) * math.sqrt(variance)
+    half = float(ndtri((1 + confidence) / 2)) * math.sqrt(variance)
     return auc, max(auc - half, 0.0), min(auc + half, 1.0)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from matplotlib.axes import Axes
 
 from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_style, plain_text
 from fairlimits._util.types import Floats, Ints
@@ -18,6 +17,9 @@ from fairlimits.decorrelation.applying import SCORED_AS, cell_values, draw_bins,
 from fairlimits.decorrelation.maps import Maps, largest_difference
 from fairlimits.errors import DataError, InputError
 from fairlimits.law import CellDistribution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
@@ -17,11 +16,15 @@ from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats
 from fairlimits.decorrelation.exact import ExactProgram
-from fairlimits.decorrelation.solving import ACCURACY_WEIGHT, check_weight, make_problem, scaled
+from fairlimits.decorrelation.solving import make_problem, scaled
+from fairlimits.decorrelation.weights import ACCURACY_WEIGHT, check_weight
 from fairlimits.errors import FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits import Rule
 from fairlimits.notions import check_tolerances
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 DEFAULT_WEIGHTS = np.concatenate([[0.0], np.geomspace(0.02, 200, 161)])
 """Weights of the correlation, against an accuracy that weighs 15 as in the paper."""

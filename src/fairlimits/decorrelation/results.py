@@ -6,11 +6,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_style
@@ -31,6 +30,9 @@ from fairlimits.errors import FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits import by_group, individual_gap
 from fairlimits.notions import ALL_NOTIONS, INDIVIDUAL, check_tolerances, group_gaps
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Method = Literal["exact", "multipliers"]
 Choice = Literal["least distortion", "distortion traded", "two points", "last iterate"]

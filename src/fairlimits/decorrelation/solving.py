@@ -17,14 +17,12 @@ from fairlimits.decorrelation.maps import full_maps, largest_difference, two_poi
 from fairlimits.decorrelation.multipliers import Multipliers, run_multipliers
 from fairlimits.decorrelation.problems import Problem, Targets
 from fairlimits.decorrelation.results import Choice, Decorrelation, Method
+from fairlimits.decorrelation.weights import ACCURACY_WEIGHT, CORRELATION_WEIGHT, check_weight
 from fairlimits.errors import InputError
 from fairlimits.law import MOST_CELLS, CellDistribution, Neighbourhood
 from fairlimits.limits import Rule, Variables, by_group
 from fairlimits.notions import INDIVIDUAL, check_tolerances, group_gaps
 from fairlimits.solvers import MISSED
-
-ACCURACY_WEIGHT, CORRELATION_WEIGHT = 15.0, 25.0
-"""The paper's weights, lambda and beta of its Section 5.3."""
 
 
 def decorrelate(
@@ -238,14 +236,3 @@ def scaled(accuracy_weight: float, correlation_weight: float) -> tuple[float, tu
     """Return the larger weight, and both as shares of it."""
     unit = max(accuracy_weight, correlation_weight) or 1.0
     return unit, (accuracy_weight / unit, correlation_weight / unit)
-
-
-def check_weight(weight: float) -> float:
-    """Return a weight as a number of at least 0."""
-    try:
-        value = float(weight)
-    except (TypeError, ValueError):
-        raise InputError(f"A weight is {weight!r}; give a number.") from None
-    if not (math.isfinite(value) and value >= 0):
-        raise InputError(f"A weight is {value:g}; it must be a finite number of at least 0.")
-    return value

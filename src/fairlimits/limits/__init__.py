@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairlimits.errors import ConstantRuleWarning
 from fairlimits.limits.bands import Band
 from fairlimits.limits.frontiers import Frontier
 from fairlimits.limits.labels import MarginWarning
@@ -10,7 +11,6 @@ from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.predictive import PredictiveParity, predictive_parity
 from fairlimits.limits.rate_rows import RateRows, compile_rows
 from fairlimits.limits.rules import (
-    ConstantRuleWarning,
     OnLabels,
     Rule,
     by_group,

@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from matplotlib.axes import Axes
 
 from fairlimits._util.dask import run_all
 from fairlimits._util.plotting import COLOURS, axes_or_new, figure_style
@@ -27,6 +26,9 @@ from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.breakpoints import sweep
 from fairlimits.limits.programs import FairProgram
 from fairlimits.notions import Objective, Requirement, check_confidence
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Resamples that are one piece of work on a cluster.
 _AT_ONCE = 5

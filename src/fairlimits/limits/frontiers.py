@@ -7,11 +7,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from matplotlib.axes import Axes
 
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress
@@ -32,6 +31,9 @@ from fairlimits.notions import (
     read_objective,
     read_requirements,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _KIND = "frontier"
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from fairlimits._util.small_samples import enough
 from fairlimits._util.types import Floats, Ints
@@ -91,7 +91,7 @@ class LabelledRows:
         rates = tuple(dict.fromkeys(rate for name in names for rate in NOTIONS[name].rates))
         groups = len(self._data.groups)
         count = max(len(rates) * groups * (groups - 1) // 2, 1)
-        reach = float(norm.ppf(1 - (1 - confidence) / 2 / count)) * math.sqrt(1 + 1 / (self._folds - 1))
+        reach = float(ndtri(1 - (1 - confidence) / 2 / count)) * math.sqrt(1 + 1 / (self._folds - 1))
         judged = self.judge([rule])[0].on_labels
         assert judged is not None
         found = {}

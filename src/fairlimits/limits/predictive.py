@@ -13,10 +13,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from matplotlib.axes import Axes
 
 from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
 from fairlimits._util.types import Flags, Floats
@@ -37,6 +37,9 @@ from fairlimits.notions import (
     read_objective,
     read_requirements,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Intervals after which the search is given up; a few dozen are usual.
 _MOST = 2_000

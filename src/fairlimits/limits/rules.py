@@ -8,18 +8,17 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, read_features, read_groups
-from fairlimits.errors import FileError, InputError
+from fairlimits.errors import ConstantRuleWarning, FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood, can_compare
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.programs import FairProgram
@@ -35,6 +34,9 @@ from fairlimits.notions import (
     read_requirements,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _KIND = "rule"
 
 # How far to the right of a tolerance its right derivative is read: well above the solver's precision. The pieces that
@@ -44,10 +46,6 @@ _STEP = 1e-6
 
 # Scores nearer to each other than this are the same.
 _SAME = 1e-9
-
-
-class ConstantRuleWarning(UserWarning):
-    """The best rule gives everybody the same score."""
 
 
 class OnLabels(NamedTuple):

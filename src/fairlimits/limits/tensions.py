@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from matplotlib.axes import Axes
 
 from fairlimits._util.plotting import INK, MUTED, axes_or_new, figure_style
 from fairlimits._util.progress import Progress
@@ -19,6 +19,9 @@ from fairlimits.limits.laws import Law, estimated, on_cells
 from fairlimits.limits.programs import FairProgram
 from fairlimits.limits.solving import bayes_accuracy
 from fairlimits.notions import INDIVIDUAL, NOTIONS, check_names, check_tolerances
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # A smaller loss of accuracy is what is left of rounding.
 _ROUNDING = 1e-9

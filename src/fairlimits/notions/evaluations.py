@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from matplotlib.axes import Axes
 
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.small_samples import ESTIMABLE_ROWS, few_rows, listed
@@ -25,6 +25,9 @@ from fairlimits.notions.intervals import (
 from fairlimits.notions.objectives import ACCURACY, Objective
 from fairlimits.notions.rows import Requirement
 from fairlimits.notions.tallies import People, resampled, tally
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)

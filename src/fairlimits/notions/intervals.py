@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from fairlimits._util.small_samples import enough
 from fairlimits._util.types import Floats
@@ -231,14 +231,14 @@ def rows_to_certify(
         raise InputError(f"The true gap is {true_gap!r}; only one below {gap:g} can be shown to be, so give less.")
     if len(shares) != 2 or min(shares) <= 0 or sum(shares) > 1 + 1e-9:
         raise InputError(f"The shares are {shares!r}; give two of more than 0 that sum to 1 at most.")
-    z = float(norm.ppf((1 + confidence) / 2))
+    z = float(ndtri((1 + confidence) / 2))
 
     def short(precision: float) -> float:
         """What is missing to the power where 1 / sigma is `precision`."""
-        ends = norm.cdf((gap - true_gap) * precision - z) + norm.cdf((gap + true_gap) * precision - z)
+        ends = ndtr((gap - true_gap) * precision - z) + ndtr((gap + true_gap) * precision - z)
         return power + 1 - float(ends)
 
     # Both ends together miss by chance at most twice as often as the nearer one alone.
-    most = (z + float(norm.ppf((1 + power) / 2))) / (gap - true_gap)
+    most = (z + float(ndtri((1 + power) / 2))) / (gap - true_gap)
     precision = float(brentq(short, 0, most * (1 + 1e-9), xtol=1e-12 * most))
     return math.ceil(precision**2 * rate * (1 - rate) * sum(1 / share for share in shares))

@@ -32,7 +32,7 @@ def table() -> pa.Table:
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A quick learner; the guide's commands are run with the default ones."""
     quick = partial(fl.audit, estimator=LogisticRegression(), resamples=200)
-    monkeypatch.setattr("fairlimits.apps.cli.audit.find", quick)
+    monkeypatch.setattr("fairlimits.evaluation.audit", quick)
 
 
 @pytest.fixture

@@ -280,7 +280,7 @@ def test_saved_cells_are_explored_without_models(
     path = tmp_path / "cells.npz"
     dist.save(path)
     served = []
-    monkeypatch.setattr("fairlimits.apps.cli.explore.serve", lambda app, port, started: served.append(app))
+    monkeypatch.setattr("fairlimits.apps.explorer.serve", lambda app, port, started: served.append(app))
     assert run(["explore", str(path), "--no-browser"]) == 0
     page = json.dumps(served[0].layout.to_plotly_json(), default=lambda part: part.to_plotly_json())
     assert "started with one table" in page

@@ -218,7 +218,7 @@ def test_the_command_writes_what_python_gives(
         made.append(making.report(*given, **options, estimator=LogisticRegression()))
         return made[-1]
 
-    monkeypatch.setattr("fairlimits.apps.cli.report.make_report", fast)
+    monkeypatch.setattr("fairlimits.apps.report.report", fast)
     words = ["report", "loans.csv", *(word for key, value in columns.items() for word in (f"--{key}", value))]
     words += ["--cells", "8", "--generator", "none", "--seed", "2", "-t", "EOd=0.1", "-o"]
     assert run([*words, "written.json"]) == 0

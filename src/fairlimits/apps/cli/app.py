@@ -22,8 +22,7 @@ from fairlimits.apps.cli.report import report
 from fairlimits.apps.cli.reproduce import reproduce
 from fairlimits.apps.cli.scenarios import scenarios
 from fairlimits.apps.cli.terminal import complain
-from fairlimits.errors import FairlimitsError
-from fairlimits.limits import ConstantRuleWarning
+from fairlimits.errors import ConstantRuleWarning, FairlimitsError
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -6,18 +6,18 @@ import math
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairlimits._util.plotting import close, figure_style
-from fairlimits._util.storage import write_whole
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.errors import InputError
-from fairlimits.evaluation import Audit, AuditedModel, BeatenWarning, points_cell
-from fairlimits.evaluation import audit as find
-from fairlimits.notions import NOT_ESTIMABLE_TEXT, NOTIONS, Estimate, title
+
+if TYPE_CHECKING:
+    from fairlimits.evaluation import Audit, AuditedModel
+    from fairlimits.notions import Estimate
 
 _PICTURES = (".png", ".pdf", ".svg")
 _FIGURES = "held out: on rows that took no part in making the rules, with intervals; losses are shares of all decisions"
@@ -70,6 +70,10 @@ def audit(
       fairlimits audit loans.csv --label paid --positive yes --sensitive sex --sensitive race
       -p old -p new --threshold 0.4 -n DP -n EOd --aware -o audit.csv --plot audit.png
     """
+    from fairlimits.evaluation import BeatenWarning
+    from fairlimits.evaluation import audit as find
+    from fairlimits.notions import NOTIONS
+
     check_outputs([data], (output, (".csv", ".json")), (plot, _PICTURES))
     if not prediction:
         raise InputError("No prediction was named; say which columns hold a model's decisions, --prediction COLUMN.")
@@ -104,6 +108,8 @@ def audit(
 
 
 def _print(found: Audit, confidence: float) -> None:
+    from fairlimits.notions import title
+
     sees = "seen" if found.aware else "hidden"
     say(
         f"Held-out figures with {100 * confidence:g}% intervals: {found.learned:,} rows learned from, "
@@ -126,6 +132,8 @@ def _print(found: Audit, confidence: float) -> None:
 
 
 def _lines(model: AuditedModel) -> list[tuple[str, ...]]:
+    from fairlimits.evaluation import points_cell
+
     return [
         (
             own.name if len(own.notions) == 1 else "all at once",
@@ -139,12 +147,16 @@ def _lines(model: AuditedModel) -> list[tuple[str, ...]]:
 
 
 def _short(estimate: Estimate) -> str:
+    from fairlimits.notions import NOT_ESTIMABLE_TEXT
+
     if not estimate.known:
         return NOT_ESTIMABLE_TEXT
     return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
 
 
 def _draw(found: Audit, plot: Path) -> None:
+    from fairlimits._util.storage import write_whole
+
     if not found.curves:
         say(f"Nothing to draw: no frontier could be estimated, so {plot} is not written.")
         return

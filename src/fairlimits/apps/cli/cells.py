@@ -9,9 +9,8 @@ import typer
 
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
-from fairlimits.data import SET_ASIDE, check_small_groups
 from fairlimits.errors import InputError
-from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, CellDistribution, discretize
+from fairlimits.law import DEFAULT_SAMPLES
 
 
 def cells(
@@ -51,6 +50,9 @@ def cells(
 
       fairlimits cells 'next/*.parquet' --like monday.npz -o tuesday.npz
     """
+    from fairlimits.data import SET_ASIDE, check_small_groups
+    from fairlimits.law import DEFAULT_GENERATOR, CellDistribution, discretize
+
     # With --like, a name of a benchmark is that of a file too.
     check_outputs([*(data if like is None else map(Path, data)), like], (output, (".npz",)))
     if like is not None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from fairlimits.apps.cli.terminal import print_table, say
-from fairlimits.data import benchmark_status
 
 
 def datasets() -> None:
     """List the benchmark data sets, where each is looked for, and whether it is there."""
+    from fairlimits.data import benchmark_status
+
     known = benchmark_status()
     rows = [
         (status.name, f"{status.rows:,}", status.label, status.sensitive, "yes" if status.found else "no")

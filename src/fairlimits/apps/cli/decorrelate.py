@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import typer
 
-from fairlimits._util.storage import write_whole
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, notes_said, print_table, progress_bar, say, write_csv
-from fairlimits.data import Dataset, benchmark_names, load_dataset, read_table
-from fairlimits.decorrelation import ACCURACY_WEIGHT, CORRELATION_WEIGHT, Certificate, Decorrelation, check_weight
-from fairlimits.decorrelation import decorrelate as find_map
+from fairlimits.decorrelation import ACCURACY_WEIGHT, CORRELATION_WEIGHT
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
-from fairlimits.limits import solve
-from fairlimits.notions import NOT_ESTIMABLE_TEXT, check_tolerances
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from fairlimits.data import Dataset
+    from fairlimits.decorrelation import Certificate, Decorrelation
 
 # Of the rows that a plan is made from, the share that is kept to try it on.
 _HELD_OUT = 0.4
@@ -74,6 +73,11 @@ def decorrelate(
 
       fairlimits decorrelate new.csv --plan plan.npz -o mapped.csv
     """
+    from fairlimits.decorrelation import check_weight
+    from fairlimits.decorrelation import decorrelate as find_map
+    from fairlimits.limits import solve
+    from fairlimits.notions import check_tolerances
+
     check_outputs([data, plan], (output, (".parquet", ".csv")), (save_plan, (".npz",)))
     if plan is not None:
         _refuse_unused(context)
@@ -121,6 +125,9 @@ def _refuse_unused(context: typer.Context) -> None:
 
 
 def _apply_saved(path: Path, data: str, output: Path | None, unseen: str, seed: int) -> None:
+    from fairlimits.data import benchmark_names, load_dataset, read_table
+    from fairlimits.decorrelation import Decorrelation
+
     if output is None:
         raise InputError("A plan is applied to write the mapped rows; say where with -o mapped.parquet.")
     plan = Decorrelation.load(path)
@@ -129,6 +136,10 @@ def _apply_saved(path: Path, data: str, output: Path | None, unseen: str, seed: 
 
 
 def _write(output: Path, table: pa.Table) -> None:
+    import pyarrow.parquet as pq
+
+    from fairlimits._util.storage import write_whole
+
     if output.suffix.lower() == ".csv":
         write_csv(output, table)
     else:
@@ -152,4 +163,6 @@ def _print(plan: Decorrelation, certificate: Certificate, train: Dataset) -> Non
 
 
 def _figure(value: float) -> str:
+    from fairlimits.notions import NOT_ESTIMABLE_TEXT
+
     return NOT_ESTIMABLE_TEXT if math.isnan(value) else f"{value:.3f}"

@@ -10,9 +10,7 @@ import typer
 
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import progress_bar, say
-from fairlimits.apps.explorer import Subject, check_port, make_app, require_dash, serve
-from fairlimits.data import Dataset
-from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, FEATURES, estimate_outcome
+from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 
 
 def explore(
@@ -46,6 +44,10 @@ def explore(
 
       fairlimits explore loans.csv --label paid --positive yes --sensitive sex --no-browser --port 8050
     """
+    from fairlimits.apps.explorer import Subject, check_port, make_app, require_dash, serve
+    from fairlimits.data import Dataset
+    from fairlimits.law import FEATURES, estimate_outcome
+
     # Cells take a while: what is missing or wrong is said before.
     require_dash()
     check_port(port)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairlimits._util.plotting import close, figure_style
-from fairlimits._util.storage import write_whole
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.errors import InputError
-from fairlimits.law import Fidelity, FidelityReport, fidelity_report, make_generator
+
+if TYPE_CHECKING:
+    from fairlimits.law import Fidelity, FidelityReport
 
 _PICTURES = (".png", ".pdf", ".svg")
 
@@ -66,6 +67,8 @@ def fidelity(
 
       fairlimits fidelity loans.csv --label paid --sensitive sex -o loans.png
     """
+    from fairlimits.law import fidelity_report, make_generator
+
     check_outputs([data], (output, (".csv", ".json", *_PICTURES)))
     for option, value in (("--samples", samples), ("--cells", cells)):
         if value is not None and value < 1:
@@ -144,6 +147,8 @@ def _p_value(value: float) -> str:
 
 
 def _write(output: Path, report: FidelityReport, made: Mapping[str, Any], note: str | None) -> None:
+    from fairlimits._util.storage import write_whole
+
     suffix = output.suffix.lower()
     if suffix in _PICTURES:
         with figure_style():

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import pyarrow as pa
 import typer
 
 from fairlimits._util.plotting import COLOURS, close, figure_style, subplots
-from fairlimits._util.storage import write_whole
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import (
     check_outputs,
@@ -24,10 +21,11 @@ from fairlimits.apps.cli.terminal import (
     write_json,
 )
 from fairlimits.errors import InputError, SmallGroupsWarning
-from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, CellDistribution
-from fairlimits.limits import Frontier, ratio_frontier, solve
-from fairlimits.limits import frontier as trace
-from fairlimits.notions import check_names, rate_name, read_objective, read_requirements
+from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
+
+if TYPE_CHECKING:
+    from fairlimits.law import CellDistribution
+    from fairlimits.limits import Frontier
 
 _PICTURES = (".png", ".pdf", ".svg")
 _LINES = 11
@@ -109,6 +107,12 @@ def frontier(
 
       fairlimits frontier big/*.parquet --label paid --sensitive sex
     """
+    import numpy as np
+
+    from fairlimits.limits import frontier as trace
+    from fairlimits.limits import ratio_frontier
+    from fairlimits.notions import check_names, rate_name, read_objective, read_requirements
+
     check_outputs([*data], (output, (".csv", ".json", *_PICTURES)))
     if ratio is not None and (notion or exact):
         raise InputError(
@@ -171,6 +175,8 @@ def frontier(
 
 
 def _fixed(given: list[str], moving: tuple[str, ...]) -> dict[str, float]:
+    from fairlimits.notions import check_names
+
     fixed = {}
     for text in given:
         name, _, value = text.partition("=")
@@ -183,6 +189,10 @@ def _fixed(given: list[str], moving: tuple[str, ...]) -> dict[str, float]:
 
 
 def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], what: str, held: Sequence[str]) -> None:
+    import numpy as np
+
+    from fairlimits.limits import solve
+
     at = np.unique(np.concatenate([curve.at for curve in curves.values()]))
     shown = at[np.unique(np.linspace(0, len(at) - 1, _LINES).round().astype(int))]
     rows = []
@@ -212,6 +222,8 @@ def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], what: str, h
 
 def _is_constant(curve: Frontier, position: float) -> bool:
     """Whether the rule at a position gives everybody the same score; between two points it is a mix of theirs."""
+    import numpy as np
+
     return bool(np.interp(position, curve.at, curve.is_constant.astype(np.float64)) == 1)
 
 
@@ -222,6 +234,10 @@ def _write(
     held: Sequence[str],
     notes: Sequence[str],
 ) -> None:
+    import pyarrow as pa
+
+    from fairlimits._util.storage import write_whole
+
     suffix = output.suffix.lower()
     if suffix in _PICTURES:
         with figure_style():

@@ -9,8 +9,6 @@ import typer
 
 from fairlimits.apps.cli.options import say_small_groups
 from fairlimits.apps.cli.terminal import check_outputs, print_table, say
-from fairlimits.law import CellDistribution
-from fairlimits.law import merge as add_up
 
 
 def merge(
@@ -28,6 +26,9 @@ def merge(
 
       fairlimits frontier both.npz
     """
+    from fairlimits.law import CellDistribution
+    from fairlimits.law import merge as add_up
+
     check_outputs([*files], (output, (".npz",)))
     given = [CellDistribution.load(file) for file in files]
     dist = add_up(given)

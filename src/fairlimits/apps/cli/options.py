@@ -5,33 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from fairlimits.apps.cli.terminal import progress_bar, say
-from fairlimits.data import (
-    SET_ASIDE,
-    Dataset,
-    Stream,
-    benchmark_names,
-    check_seed,
-    check_small_groups,
-    is_pattern,
-    open_data,
-    open_stream,
-)
 from fairlimits.errors import InputError, SmallGroupsWarning
-from fairlimits.law import (
-    DEFAULT_GENERATOR,
-    FEATURES,
-    CellDistribution,
-    Outcome,
-    Partition,
-    SamplingWarning,
-    discretize,
-)
-from fairlimits.notions import INDIVIDUAL
+from fairlimits.law import FEATURES
+
+if TYPE_CHECKING:
+    from fairlimits.data import Dataset, Stream
+    from fairlimits.law import CellDistribution, Outcome, Partition
 
 AUTO = "auto"
 
@@ -42,6 +26,8 @@ _CELLS_SUFFIX = ".npz"
 
 
 def _check_seed(seed: int) -> int:
+    from fairlimits.data import check_seed
+
     return check_seed(seed, "--seed")
 
 
@@ -135,6 +121,8 @@ def open_table(
 
     What is done with small groups is left for the command to say, before all else (`say_small_groups`).
     """
+    from fairlimits.data import is_pattern
+
     if data.endswith(_CELLS_SUFFIX) or is_pattern(data) or Path(data).is_dir():
         raise InputError(
             f"This command needs the rows of one table in memory, and {data} is none; give a CSV or Parquet file with "
@@ -161,6 +149,9 @@ def open_rows(
 
     What is done with small groups is said as soon as it is known: here, or in `make_cells`.
     """
+    from fairlimits.data import SET_ASIDE, benchmark_names, open_stream
+    from fairlimits.law import CellDistribution
+
     columns = _columns(label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups)
     if any(source.endswith(_CELLS_SUFFIX) for source in sources):
         if len(sources) > 1:
@@ -179,6 +170,8 @@ def open_rows(
 
 
 def _open_whole(source: str, columns: dict[str, Any]) -> Dataset:
+    from fairlimits.data import open_data
+
     with warnings.catch_warnings():
         # Said by `say_small_groups`.
         warnings.simplefilter("ignore", SmallGroupsWarning)
@@ -193,11 +186,15 @@ def say_small_groups(rows: Dataset | CellDistribution) -> None:
 
 def small_groups_notes(rows: Dataset | Stream | CellDistribution, dist: CellDistribution) -> list[str]:
     """List the same for a file: of the rows, or of their cells where the rows are not in memory."""
+    from fairlimits.data import Dataset
+
     note = (rows if isinstance(rows, Dataset) else dist).small_groups_note
     return [] if note is None else [note]
 
 
 def _in_parts(source: str, stream: bool | None) -> bool:
+    from fairlimits.data import is_pattern
+
     path = Path(source)
     if path.is_dir() or (is_pattern(source) and not path.exists()):
         return True
@@ -215,6 +212,8 @@ def _columns(
     missing_sensitive: str,
     small_groups: str,
 ) -> dict[str, Any]:
+    from fairlimits.data import check_small_groups
+
     if missing_sensitive not in ("refuse", "group", "drop"):
         raise InputError(f"--missing-sensitive is {missing_sensitive!r}; it must be 'refuse', 'group' or 'drop'.")
     try:
@@ -243,6 +242,10 @@ def check_partition(
 
     Rows are said to be read in parts, and generators to be for cells of the features, before anything is learned.
     """
+    from fairlimits.data import Stream
+    from fairlimits.law import DEFAULT_GENERATOR, CellDistribution, Partition
+    from fairlimits.notions import INDIVIDUAL
+
     if partition not in (AUTO, *get_args(Partition)):
         raise InputError(f"--partition is {partition!r}; it must be 'auto', 'outcome', 'blend' or 'features'.")
     if isinstance(rows, CellDistribution):
@@ -276,6 +279,9 @@ def make_cells(
     outcome: Outcome | None = None,
 ) -> CellDistribution:
     """Cut the data into cells, with a progress bar, and say so if too few rows are generated."""
+    from fairlimits.data import Stream
+    from fairlimits.law import DEFAULT_GENERATOR, CellDistribution, SamplingWarning, discretize
+
     if isinstance(rows, CellDistribution):
         known = rows.origin.generator or "none"
         if generator not in (DEFAULT_GENERATOR, known):

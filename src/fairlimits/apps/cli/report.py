@@ -10,11 +10,7 @@ import typer
 
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
-from fairlimits.apps.report import SUFFIXES
-from fairlimits.apps.report import report as make_report
-from fairlimits.data import SET_ASIDE, check_small_groups
 from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
-from fairlimits.notions import check_tolerances
 
 
 def report(
@@ -53,6 +49,11 @@ def report(
 
       fairlimits report adult --sensitive race --small-groups join -o report.html
     """
+    from fairlimits.apps.report import SUFFIXES
+    from fairlimits.apps.report import report as make_report
+    from fairlimits.data import SET_ASIDE, check_small_groups
+    from fairlimits.notions import check_tolerances
+
     check_outputs([data], (output, SUFFIXES))
     # Said before the table is read, which may take a while.
     asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))

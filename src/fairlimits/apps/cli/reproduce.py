@@ -5,16 +5,16 @@ from __future__ import annotations
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import print_table, progress_bar, say
-from fairlimits.apps.paper import Reproduction, Settings
-from fairlimits.apps.paper import reproduce as run_paper
-from fairlimits.data import benchmark_file, benchmark_names
 from fairlimits.errors import FileError
+
+if TYPE_CHECKING:
+    from fairlimits.apps.paper import Reproduction, Settings
 
 _NAMES = {"partition": "features", "generator": "cart", "cells": 256, "seed": 0}
 
@@ -75,6 +75,9 @@ def reproduce(
 
       fairlimits reproduce table2 --multipliers adult
     """
+    from fairlimits.apps.paper import Settings
+    from fairlimits.apps.paper import reproduce as run_paper
+
     if output.exists() and not output.is_dir():
         raise FileError(f"The output {output} is a file; give the name of a folder.")
     if not output.absolute().parent.is_dir():
@@ -101,6 +104,8 @@ def reproduce(
 
 def _keep_data(output: Path) -> None:
     """Refuse a folder whose kept results, which --fresh removes, have the data among them."""
+    from fairlimits.data import benchmark_file, benchmark_names
+
     kept = (output / "kept").resolve()
     for file in map(benchmark_file, benchmark_names()):
         if file.resolve().is_relative_to(kept):

@@ -6,24 +6,20 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairlimits._util.small_samples import enough
-from fairlimits._util.types import Ints
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
-from fairlimits.data import set_aside_note
 from fairlimits.errors import SmallGroupsWarning
-from fairlimits.evaluation import BeatenWarning, Scenarios, compare_scenarios
-from fairlimits.limits import MarginWarning
-from fairlimits.notions import NOT_ESTIMABLE_TEXT, NOTIONS, Estimate, check_tolerances, rows_to_certify
+
+if TYPE_CHECKING:
+    from fairlimits._util.types import Ints
+    from fairlimits.evaluation import Scenarios
+    from fairlimits.notions import Estimate
 
 _FIGURES = "plug-in: as the estimate has it; held out: on rows that took no part in making the rules, with intervals"
-
-# What is warned of while rules are made is printed as a note.
-_NOTED = (MarginWarning, SmallGroupsWarning)
 
 
 def scenarios(
@@ -66,6 +62,13 @@ def scenarios(
 
       fairlimits scenarios loans.csv --label paid --positive yes --sensitive sex --prediction decided
     """
+    from fairlimits.data import set_aside_note
+    from fairlimits.evaluation import BeatenWarning, compare_scenarios
+    from fairlimits.limits import MarginWarning
+    from fairlimits.notions import check_tolerances
+
+    # What is warned of while rules are made is printed as a note.
+    noted = (MarginWarning, SmallGroupsWarning)
     check_outputs([data], (output, (".csv", ".json")))
     tolerances = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
     numbers = list(numeric or [])
@@ -78,7 +81,7 @@ def scenarios(
     with progress_bar("Scenarios") as tell, warnings.catch_warnings(record=True) as caught:
         # What it says is printed below, with all other findings.
         warnings.simplefilter("ignore", BeatenWarning)
-        for kind in _NOTED:
+        for kind in noted:
             warnings.simplefilter("always", kind)
         found = compare_scenarios(
             dataset,
@@ -96,7 +99,7 @@ def scenarios(
     if further is not None:
         say(further)
     _print(found, tolerances)
-    notes = list(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, _NOTED)))
+    notes = list(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, noted)))
     for note in notes:
         say(f"Note: {note}")
     if needed := _rows_needed(found, dataset.counts, tolerances):
@@ -138,6 +141,8 @@ def _print(found: Scenarios, tolerances: Mapping[str, float]) -> None:
 
 
 def _short(estimate: Estimate, sign: str = "") -> str:
+    from fairlimits.notions import NOT_ESTIMABLE_TEXT
+
     if not estimate.known:
         return NOT_ESTIMABLE_TEXT
     return f"{estimate.value:{sign}.4f} ({estimate.low:{sign}.4f} to {estimate.high:{sign}.4f})"
@@ -145,6 +150,9 @@ def _short(estimate: Estimate, sign: str = "") -> str:
 
 def _rows_needed(found: Scenarios, counts: Ints, tolerances: Mapping[str, float]) -> str:
     """Say for each tolerance how many rows it takes to certify it between the smallest two groups that are compared."""
+    from fairlimits._util.small_samples import enough
+    from fairlimits.notions import NOTIONS, rows_to_certify
+
     words = []
     for name in (own for own in tolerances if own != "IF" and tolerances[own] < 1):
         if tolerances[name] == 0:

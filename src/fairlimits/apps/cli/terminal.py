@@ -8,18 +8,17 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.csv as pa_csv
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from fairlimits._util.storage import write_text, write_whole
-from fairlimits.data import benchmark_file, benchmark_names, find_files
 from fairlimits.errors import FileError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def say(words: str = "") -> None:
@@ -116,6 +115,8 @@ def check_outputs(inputs: list[str | Path | None], *outputs: tuple[Path | None, 
 
 def _input_files(sources: Sequence[str | Path]) -> list[Path]:
     """Files that are read, as far as they can be found: reading complains about the others."""
+    from fairlimits.data import benchmark_file, benchmark_names, find_files
+
     # Several sources are read as files, whatever their names.
     names = [source for source in sources if isinstance(source, str)]
     if len(names) == 1 and names[0] in benchmark_names():
@@ -138,10 +139,16 @@ def _same(one: Path, other: Path) -> bool:
 
 def write_csv(path: Path, table: pa.Table) -> None:
     """Write a table as CSV, whole or not at all."""
+    import pyarrow.csv as pa_csv
+
+    from fairlimits._util.storage import write_whole
+
     with write_whole(path) as temporary:
         pa_csv.write_csv(table, temporary)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write plain data as JSON, whole or not at all."""
+    from fairlimits._util.storage import write_text
+
     write_text(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")

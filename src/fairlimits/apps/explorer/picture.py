@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from fairlimits._util.plotting import COLOURS, GRID, INK, MUTED, figure_style
 from fairlimits.apps.explorer.answer import Answer, Curve
 from fairlimits.apps.explorer.sentences import Point, sees
@@ -112,6 +110,8 @@ def placed(points: Sequence[Point], kind: str, moving: str) -> list[tuple[float,
 
 def svg_figure(answer: Answer, curves: Mapping[bool, Curve], points: Sequence[Point], heading: str) -> str:
     """Draw for a file: SVG text, the same for the same choices."""
+    from matplotlib.figure import Figure
+
     with figure_style():
         # Not through pyplot, which may want a screen, and the main thread.
         figure = Figure(figsize=(7, 4.2))

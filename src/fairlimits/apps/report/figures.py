@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, close, figure_style, subplots
 from fairlimits.evaluation import (
@@ -21,6 +20,10 @@ from fairlimits.evaluation import (
     Tensions,
 )
 from fairlimits.notions import title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Groups drawn in one picture; of more, the largest.
 _MOST_GROUPS = 4

@@ -6,10 +6,9 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from matplotlib.axes import Axes
 
 import fairlimits
 from fairlimits._util.plotting import axes_or_new, figure_style
@@ -20,6 +19,9 @@ from fairlimits.apps.report.sentences import PLAIN, answer, asked
 from fairlimits.errors import FileError
 from fairlimits.evaluation import SMALL_GROUPS, Caution, Findings
 from fairlimits.notions import ALL_NOTIONS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SUFFIXES = (".html", ".json")
 """How the name of a saved report may end."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from fairlimits._util.plotting import COLOURS, INK, axes_or_new, figure_style, plain_text, subplots
 from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve
 from fairlimits.notions import Estimate, title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Models are told apart by shape as well as by colour.
 _MARKERS = "osD^vP*X<>"
@@ -53,6 +55,8 @@ def draw_all(curves: Mapping[str, Curve], models: Sequence[AuditedModel], aware:
 
 
 def _draw(ax: Axes, curve: Curve, models: Sequence[AuditedModel], aware: bool) -> None:
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
+
     colour = COLOURS["aware" if aware else "unaware"]
     if not np.isnan(curve.low).all():
         ax.fill_between(curve.gap, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0)

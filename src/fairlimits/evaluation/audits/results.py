@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from fairlimits._util.types import Ints
 from fairlimits.errors import InputError
@@ -16,6 +14,10 @@ from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve
 from fairlimits.evaluation.audits.figures import draw, draw_all
 from fairlimits.evaluation.audits.sentences import model_words, notes
 from fairlimits.notions import NOT_ESTIMABLE, Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,7 +17,7 @@ from fairlimits.errors import DataError, InputError
 from fairlimits.law.cells.counts import Counts, count_cells
 from fairlimits.law.cells.cutting import cut_outcome
 from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.law.cells.origins import FEATURES, Origin, Partition
+from fairlimits.law.cells.origins import DEFAULT_GENERATOR, DEFAULT_SAMPLES, FEATURES, Origin, Partition
 from fairlimits.law.cells.quantizer.codebook import (
     DEFAULT_RELATIVE_ERROR,
     Codebook,
@@ -30,11 +30,7 @@ from fairlimits.law.cells.streaming import count_stream, train_codebook
 from fairlimits.law.generators import Generator, check_size, make_generator
 from fairlimits.law.outcome import Outcome
 
-DEFAULT_GENERATOR = "auto"
-"""Where no generator is named: `_GENERATOR` for cells of the features of rows in memory, and none elsewhere."""
-
-DEFAULT_SAMPLES = 1_000_000
-
+# What `DEFAULT_GENERATOR` stands for.
 _GENERATOR = "cart"
 CELLS = 256
 """Cells where no number is asked for, but for outcome cells of more than two groups."""

@@ -6,12 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
-from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
 from fairlimits._util.plotting import COLOURS, MUTED, axes_or_new, figure_style, plain_text
@@ -25,6 +24,9 @@ from fairlimits.law.cells.outcome_cells import OutcomeCells
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.cells.sampling import share_errors
 from fairlimits.notions import RateTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _KIND = "distribution"
 

@@ -1,4 +1,4 @@
-"""`Origin`: how a distribution on cells was made, kept with it."""
+"""`Origin`: how a distribution on cells was made, kept with it; and how one is made where nothing is said."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ Partition: TypeAlias = Literal["features", "outcome", "blend"]
 
 FEATURES: Partition = "features"
 """The partition whose cells are found by the nearest centroid."""
+
+DEFAULT_GENERATOR = "auto"
+"""Where no generator is named: trees for cells of the features of rows in memory, and none elsewhere."""
+
+DEFAULT_SAMPLES = 1_000_000
+"""Rows to generate, where no number is given."""
 
 # The least that each whole number can be.
 _WHOLE = {"rows": 0, "n_samples": 1, "random_state": 0, "iterations": 0, "merged": 1}

@@ -13,12 +13,10 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from scipy import stats
 
 from fairlimits._util.plotting import COLOURS, MUTED, axes_or_new, figure_style, nth_colour, plain_text, subplots
@@ -31,6 +29,10 @@ from fairlimits.law.cells.quantizer.codebook import assign, fit_codebook
 from fairlimits.law.cells.sampling import cells_supported
 from fairlimits.law.generators import Generator, make_generator
 from fairlimits.law.generators.two_sample import copied_share, label_accuracy, two_sample_auc
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Fewer cells than this say little, whatever the sampling bound allows: two cells have no correlation at all.
 _FEWEST_CELLS = 8

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from fairlimits._util.plotting import MUTED, axes_or_new, figure_style, nth_colour, plain_text
@@ -17,6 +16,9 @@ from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 from fairlimits.errors import DataError, FileError, InputError
 from fairlimits.law.outcome.models import OutcomeModel, Packed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,0 +1,13 @@
+from fairlimits.decorrelation.adversaries import Attack as Attack
+from fairlimits.decorrelation.applying import SCORED_AS as SCORED_AS
+from fairlimits.decorrelation.applying import draw_targets as draw_targets
+from fairlimits.decorrelation.applying import mapped_table as mapped_table
+from fairlimits.decorrelation.certificates import Certificate as Certificate
+from fairlimits.decorrelation.frontiers import DecorrelationFrontier as DecorrelationFrontier
+from fairlimits.decorrelation.frontiers import decorrelation_frontier as decorrelation_frontier
+from fairlimits.decorrelation.multipliers import Multipliers as Multipliers
+from fairlimits.decorrelation.results import Decorrelation as Decorrelation
+from fairlimits.decorrelation.solving import decorrelate as decorrelate
+from fairlimits.decorrelation.weights import ACCURACY_WEIGHT as ACCURACY_WEIGHT
+from fairlimits.decorrelation.weights import CORRELATION_WEIGHT as CORRELATION_WEIGHT
+from fairlimits.decorrelation.weights import check_weight as check_weight
