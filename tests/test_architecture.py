@@ -108,9 +108,9 @@ def test_nothing_heavy_is_loaded_before_it_is_needed(code: str) -> None:
     assert done.stderr.split() == []
 
 
-def test_cells_and_limits_do_without_pictures() -> None:
+def test_cells_and_limits_do_without_learners_and_pictures() -> None:
     code = "import sys, fairlimits.limits, fairlimits.law.cells.building; "
-    code += "print(*(set(sys.modules) & {'pyarrow.dataset', 'matplotlib', 'dash', 'dask', 'torch'}))"
+    code += "print(*(set(sys.modules) & {'sklearn', 'pyarrow.dataset', 'matplotlib', 'dash', 'dask', 'torch'}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 
@@ -121,7 +121,10 @@ UNSAFE_CALLS = {"eval", "exec", "__import__"}
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_nothing_that_is_read_is_run(path: Path) -> None:
-    assert not [name for name in imports(path) if name.partition(".")[0] in UNSAFE_MODULES]
+    # Processes of joblib read what this one sends them, and nothing else.
+    known = {"joblib.externals.loky"} if path == SOURCE / "_util" / "workers.py" else set()
+    taken = [name for name in imports(path) if name.partition(".")[0] in UNSAFE_MODULES]
+    assert not [name for name in taken if name.rpartition(".")[0] not in known]
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Call):
             assert not (isinstance(node.func, ast.Name) and node.func.id in UNSAFE_CALLS), node.lineno

@@ -183,6 +183,17 @@ def test_the_default_does_not_depend_on_jobs(rows: int) -> None:
         assert (estimate_outcome(data, folds=2, random_state=1).q != first.q).any()
 
 
+def test_processes_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, _ = known(0, 400, 3, weighted=True)
+    first = estimate_outcome(data, folds=2, n_jobs=1)
+    monkeypatch.setattr(crossfit, "_ROWS_FOR_PROCESSES", 0)
+    second = estimate_outcome(data, folds=2, n_jobs=2)
+    assert (first.q == second.q).all()
+    assert first.losses == second.losses
+    assert first.chosen == second.chosen
+    assert (first.model.predict(data) == second.model.predict(data)).all()
+
+
 def test_no_row_is_estimated_by_default_learners_that_saw_it() -> None:
     """Labels that are noise cannot be guessed out of fold; a row's own label must not leak."""
     table, _ = people(0, 600)

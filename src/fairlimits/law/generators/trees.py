@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
 
 from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import FileError
@@ -151,6 +150,8 @@ def grow(
     random_state : int
         Decides between equally good splits.
     """
+    from sklearn.tree import DecisionTreeClassifier
+
     model = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=min_leaf, random_state=random_state)
     values = predictors.astype(np.float32)
     with warnings.catch_warnings():

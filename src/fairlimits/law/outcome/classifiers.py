@@ -10,9 +10,6 @@ from inspect import signature
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
 from fairlimits._util.types import Floats, Ints
@@ -101,6 +98,8 @@ def view_for(estimator: Any, schema: Schema, encoding: Encoding) -> View:
     """
     if not any(own.__name__ in TREE_MODELS for own in type(estimator).__mro__):
         return EncodedView(encoding)
+    from sklearn.utils import get_tags
+
     return CodesView(schema, encoding, bool(get_tags(estimator).input_tags.allow_nan))
 
 
@@ -187,6 +186,8 @@ def fit_chances(
     random_state: int,
 ) -> Chances:
     """Learn the chances of the classes 0 to `classes` - 1."""
+    from sklearn.base import clone
+
     counted = np.flatnonzero(weight > 0)
     present = np.unique(target[counted])
     if len(present) < 2:
@@ -205,6 +206,8 @@ def fit_chances(
 
 def weight_argument(estimator: Any) -> str:
     """Name of the argument of fit that takes the weights: a pipeline hands them to its last step."""
+    from sklearn.pipeline import Pipeline
+
     if not isinstance(estimator, Pipeline):
         return "sample_weight"
     name, last = estimator.steps[-1]
@@ -213,6 +216,8 @@ def weight_argument(estimator: Any) -> str:
 
 def check_estimator(estimator: Any) -> None:
     """Refuse what cannot be fitted with weights, or gives no probabilities."""
+    from sklearn.pipeline import Pipeline
+
     if isinstance(estimator, type):
         raise InputError(f"The estimator is the class {estimator.__name__}; give an instance, {estimator.__name__}().")
     needed: Sequence[str] = ("fit", "predict_proba", "get_params")

@@ -6,7 +6,6 @@ row's q is the average over all folds.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,23 +13,31 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
-from threadpoolctl import threadpool_limits
 
 from fairlimits._util.progress import Progress, or_silent
+from fairlimits._util.threads import usable_cores
 from fairlimits._util.types import Floats, Ints
+from fairlimits._util.workers import Team
 from fairlimits.data import Dataset, Encoding, check_seed
 from fairlimits.errors import DataError, InputError
 from fairlimits.law.outcome.classifiers import ClassifierLaw, check_estimator, fit_chances, view_for
 from fairlimits.law.outcome.estimates import Outcome
 from fairlimits.law.outcome.exporting import UnknownLayoutError
 from fairlimits.law.outcome.fitting import Table, fit_law, run_jobs
+from fairlimits.law.outcome.learners import load_learners, one_thread_each
 from fairlimits.law.outcome.models import OutcomeModel, SplitLaw
 from fairlimits.law.outcome.recalibration import Recalibration
 from fairlimits.law.outcome.splits import LEAST_CHANCE
 
 FOLDS = 5
 """Folds of the cross-fit."""
+
+# A process takes two to three seconds of its core to start and to load scikit-learn. So many rows take about twice that
+# to learn from: then two processes are faster than one even if they have to start, and by more the more rows there are.
+_ROWS_FOR_PROCESSES = 10_000
+
+# A process takes about 200 MB.
+_MOST_PROCESSES = 8
 
 
 def estimate_outcome(
@@ -64,7 +71,8 @@ def estimate_outcome(
     random_state : int, default=0
         Seed of folds and learners.
     n_jobs : int, optional
-        Fits that run side by side, by default as many as there are cores; the result does not depend on it.
+        Fits that run side by side, by default as many as there are cores; the result does not depend on it. From 10,000
+        rows on, the default learners are fitted in processes, by default at most 8, and not in threads.
     progress : callable, optional
         Called with the fraction done and a few words.
 
@@ -87,23 +95,27 @@ def estimate_outcome(
         tell_fraction(done / total, f"learning P(A, Y | x), fit {done} of {total}")
 
     fold = _folds(data, folds, random_state)
-    # Threads of one fit wait for each other at every step; fits run side by side instead. OpenMP must be told in each
-    # thread, other libraries are told once for all; the limit around all gives back what was before.
-    with (
-        threadpool_limits(limits=1),
-        ThreadPoolExecutor(n_jobs or os.cpu_count(), initializer=partial(threadpool_limits, limits=1)) as pool,
-    ):
+    with _team(data, n_jobs, estimator is None) as team, one_thread_each():
         if estimator is None:
             try:
-                return _by_splits(data, fold, folds, random_state, pool, tell)
+                return _by_splits(data, fold, folds, random_state, team, tell)
             except UnknownLayoutError as error:
                 warnings.warn(
                     f"{error} One booster is used through predict_proba instead, which is slower; please report this.",
                     RuntimeWarning,
                     stacklevel=2,
                 )
+                from sklearn.ensemble import HistGradientBoostingClassifier
+
                 estimator = HistGradientBoostingClassifier(max_features=0.5, early_stopping=False)
-        return _by_classifier(estimator, data, fold, folds, random_state, pool, tell)
+        return _by_classifier(estimator, data, fold, folds, random_state, team.threads, tell)
+
+
+def _team(data: Dataset, n_jobs: int | None, own_learners: bool) -> Team:
+    """Who fits: processes where they pay, for the package's own learners; a user's may not travel."""
+    if not own_learners or data.n_rows < _ROWS_FOR_PROCESSES:
+        return Team(n_jobs or usable_cores())
+    return Team(n_jobs or min(usable_cores(), _MOST_PROCESSES), processes=True, prepare=load_learners)
 
 
 def _by_splits(
@@ -111,10 +123,10 @@ def _by_splits(
     fold: Ints,
     folds: int,
     random_state: int,
-    pool: ThreadPoolExecutor,
+    team: Team,
     tell: Callable[[int, int], None],
 ) -> Outcome:
-    law, q, answers = fit_law(Table.of(data, fold, folds, random_state), pool, tell)
+    law, q, answers = fit_law(Table.of(data, fold, folds, random_state), team, tell)
     losses = {name: own.losses for name, own in answers.items()}
     chosen = {name: own.chosen for name, own in answers.items()}
     return _recalibrated(data, q, law, losses, chosen)

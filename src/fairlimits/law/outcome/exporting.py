@@ -7,15 +7,17 @@ read is compared with the public ``decision_function``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.law.outcome.codes import Bytes
 from fairlimits.law.outcome.trees import Trees
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import HistGradientBoostingClassifier
 
 # What the trees read and scikit-learn's own may differ by: the values are kept in single precision.
 _SAME = 1e-5

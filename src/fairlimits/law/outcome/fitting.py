@@ -17,11 +17,13 @@ import numpy as np
 from scipy.special import expit, logit
 
 from fairlimits._util.types import Flags, Floats, Ints
+from fairlimits._util.workers import Team
 from fairlimits.data import Dataset, Encoding
 from fairlimits.law.outcome.codes import Bytes, Codes
 from fairlimits.law.outcome.ensembles import Ensemble, Member
 from fairlimits.law.outcome.learners import (
     MANY_ROWS,
+    Booster,
     Learner,
     Logistic,
     OverallRate,
@@ -179,7 +181,7 @@ class Table:
                 return k
         return 0
 
-    def fit(self, question: Question, learner: Learner, k: int, seed: int, trees: int | None = None) -> Fit:
+    def fit(self, team: Team, question: Question, learner: Learner, k: int, seed: int, trees: int | None = None) -> Fit:
         """Fit a learner in a fold; a booster without a number of trees finds out how many are worth growing."""
         seen, held = self.parts(question, k)
         if isinstance(learner, OverallRate) or len(np.unique(question.target[seen])) < 2:
@@ -190,13 +192,8 @@ class Table:
         sizes, nominal = self.codes.sizes, self.codes.nominal
         if question.given:
             sizes, nominal = (*sizes, 2), (*nominal, False)
-        out = self.sample(question, held)
-        if trees is None and len(held):
-            learner, member, trees = fit_first(learner, sizes, nominal, sample, out, seed)
-        else:
-            trees = trees or _BLIND_TREES
-            member = fit_booster(learner, sizes, nominal, sample, trees, seed)
-        return Fit(learner, member, losses_by_trees(member, out), trees)
+        # Trees are grown by Python code, most of all; what else is done here is done by libraries.
+        return team.call(_boosted, learner, sizes, nominal, sample, self.sample(question, held), seed, trees)
 
     def _overall(self, question: Question, seen: Ints) -> float:
         """Score of the overall rate, with half a row of each class that there is in the table."""
@@ -228,17 +225,32 @@ class Table:
         )
 
 
-def fit_law(
-    table: Table, pool: ThreadPoolExecutor, tell: Callable[[int, int], None]
-) -> tuple[SplitLaw, Floats, dict[str, Answer]]:
+def _boosted(
+    booster: Booster,
+    sizes: tuple[int, ...],
+    nominal: tuple[bool, ...],
+    sample: Sample,
+    held: Sample,
+    seed: int,
+    trees: int | None,
+) -> Fit:
+    if trees is None and len(held.target):
+        booster, member, trees = fit_first(booster, sizes, nominal, sample, held, seed)
+    else:
+        trees = trees or _BLIND_TREES
+        member = fit_booster(booster, sizes, nominal, sample, trees, seed)
+    return Fit(booster, member, losses_by_trees(member, held), trees)
+
+
+def fit_law(table: Table, team: Team, tell: Callable[[int, int], None]) -> tuple[SplitLaw, Floats, dict[str, Answer]]:
     """Learn q on a table.
 
     Parameters
     ----------
     table : Table
         The people.
-    pool : ThreadPoolExecutor
-        Where fits run.
+    team : Team
+        Who fits.
     tell : callable
         Told how many fits of how many are done.
 
@@ -257,11 +269,13 @@ def fit_law(
 
     def job(at: int, number: int, learner: Learner, k: int, trees: int | None = None) -> Callable[[], Fit]:
         seed = (table.random_state + number * table.folds + k) % 2**32
-        return partial(table.fit, questions[at], learner, k, seed, trees)
+        return partial(table.fit, team, questions[at], learner, k, seed, trees)
 
     keys = [(at, number) for at, own in enumerate(pools) for number in range(len(own))]
     fits: dict[tuple[int, int, int], Fit] = {}
-    found = run_jobs(pool, [job(*key, pools[key[0]][key[1]], first[key[0]]) for key in keys], lambda n: tell(n, total))
+    found = run_jobs(
+        team.threads, [job(*key, pools[key[0]][key[1]], first[key[0]]) for key in keys], lambda n: tell(n, total)
+    )
     for (at, number), own in zip(keys, found, strict=True):
         fits[at, number, first[at]] = own
     keys = [key for key in keys if not _is_idle(table, questions[key[0]], first[key[0]], fits, key)]
@@ -271,7 +285,7 @@ def fit_law(
         leader = fits[at, number, first[at]]
         jobs.append(job(at, number, leader.learner, k, leader.trees))
     # Fits of learners that were given up count as done.
-    for key, own in zip(rest, run_jobs(pool, jobs, lambda n: tell(total - len(rest) + n, total)), strict=True):
+    for key, own in zip(rest, run_jobs(team.threads, jobs, lambda n: tell(total - len(rest) + n, total)), strict=True):
         fits[key] = own
 
     answers = {}

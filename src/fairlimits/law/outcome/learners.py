@@ -6,13 +6,14 @@ logistic regression. How large the trees are depends on the number of rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from scipy.special import expit
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from fairlimits._util.types import Flags, Floats
 from fairlimits.law.outcome.codes import Bytes
@@ -142,6 +143,22 @@ class Sample:
     weight: Floats | None = None
 
 
+def load_learners() -> None:
+    """Load the package that trees are grown with, which takes seconds."""
+    import sklearn.ensemble  # noqa: F401
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Let no fit use several threads, which would wait for each other at every step; fits run side by side instead.
+
+    What is limited must be loaded: a library that comes later would not know.
+    """
+    load_learners()
+    with threadpool_limits(limits=1):
+        yield
+
+
 def fit_booster(
     booster: Booster, sizes: tuple[int, ...], nominal: tuple[bool, ...], sample: Sample, trees: int, seed: int
 ) -> Member:
@@ -176,6 +193,8 @@ def fit_logistic(encoded: Singles, sample: Sample) -> Member:
     is minimal: what scikit-learn's `LogisticRegression` does by default.
     """
     if encoded.shape[1] > _MOST_NEWTON_COLUMNS:
+        from sklearn.linear_model import LogisticRegression
+
         model = LogisticRegression(max_iter=_MOST_STEPS).fit(encoded, sample.target, sample_weight=sample.weight)
         return Member(float(model.intercept_[0]), coefficients=model.coef_[0].astype(np.float32))
     found = newton(encoded, sample)
@@ -233,6 +252,8 @@ def _grow(
     seed: int,
 ) -> tuple[Member, int]:
     """Grow trees; also return how many were best on the rows held out."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
     by_name = [at for at in range(len(sizes)) if nominal[at] and not booster.ordered and sizes[at] > 2]
     # Scikit-learn puts categorical columns first; they are there already.
     features = [*by_name, *(at for at in range(len(sizes)) if at not in by_name)]

@@ -1,0 +1,105 @@
+"""Work side by side in threads and, where Python code takes the time, in other processes.
+
+Threads take turns at Python code. Processes do not, but each has to start and to load its packages first, so that they
+are kept for a while. They are joblib's: no ``if __name__ == "__main__"`` is needed, and they end with this process.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from multiprocessing import parent_process
+from threading import Lock, local
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
+from threadpoolctl import threadpool_limits
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+# Seconds without work after which a process ends.
+_IDLE = 60
+
+# A process is one of several, so the libraries in it need no threads of their own.
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+_pools: dict[int, Any] = {}
+_pools_lock = Lock()
+
+
+class Team:
+    """Threads that work side by side, of which all but one can call functions in a process of its own.
+
+    The first thread works here, so that work goes on while processes start. Results do not depend on who does what.
+
+    Parameters
+    ----------
+    size : int
+        How many work at a time.
+    processes : bool, default=False
+        Whether to use processes. A process that somebody's pool or cluster started never starts others: its cores are
+        taken.
+    prepare : callable, optional
+        Called in a process before its first work, such as to load packages; a function of a module.
+    """
+
+    def __init__(self, size: int, processes: bool = False, prepare: Callable[[], None] | None = None) -> None:
+        self._away = size - 1 if processes and parent_process() is None else 0
+        self._seats, self._seat = count(), local()
+        self.threads = ThreadPoolExecutor(size, initializer=self._sit_down)
+        try:
+            for _ in range(self._away):
+                _pool(self._away).submit(prepare or _nothing)
+        except (OSError, NotImplementedError):
+            # Some systems let nobody start processes, or have no semaphores.
+            self._away = 0
+
+    def _sit_down(self) -> None:
+        # OpenMP must be told in each thread.
+        threadpool_limits(limits=1)
+        self._seat.away = self._away > 0 and next(self._seats) > 0
+
+    def call(
+        self, function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
+        """Call a function of a module, in the process of the thread that asks if it has one."""
+        if not self._seat.away:
+            return function(*args, **kwargs)
+        pool = _pool(self._away)
+        try:
+            result: Result = pool.submit(function, *args, **kwargs).result()
+        except BrokenProcessPool:
+            # Somebody ended a process, such as a system short of memory; the work is done here instead.
+            with _pools_lock:
+                if _pools.get(self._away) is pool:
+                    del _pools[self._away]
+            return function(*args, **kwargs)
+        return result
+
+    def __enter__(self) -> Team:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.threads.shutdown(cancel_futures=error is not None)
+
+
+def _pool(size: int) -> Any:
+    with _pools_lock:
+        if size not in _pools:
+            _pools[size] = ProcessPoolExecutor(
+                size, timeout=_IDLE, initializer=_leave_interrupts_to_the_caller, env=_ONE_THREAD
+            )
+        return _pools[size]
+
+
+def _nothing() -> None:
+    """Start a process early."""
+
+
+def _leave_interrupts_to_the_caller() -> None:
+    """Ctrl-c reaches all processes of a terminal; the one that waits for results ends the work."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
