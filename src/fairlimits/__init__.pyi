@@ -18,6 +18,7 @@ from fairlimits.evaluation import Scenarios as Scenarios
 from fairlimits.evaluation import audit as audit
 from fairlimits.evaluation import compare_scenarios as compare_scenarios
 from fairlimits.evaluation import evaluate as evaluate
+from fairlimits.evaluation import group_rates as group_rates
 from fairlimits.law import CellDistribution as CellDistribution
 from fairlimits.law import Neighbourhood as Neighbourhood
 from fairlimits.law import Outcome as Outcome
@@ -31,6 +32,7 @@ from fairlimits.limits import frontier as frontier
 from fairlimits.limits import solve as solve
 from fairlimits.limits import tension as tension
 from fairlimits.notions import Evaluation as Evaluation
+from fairlimits.notions import GroupRates as GroupRates
 
 __all__: list[str]
 __version__: str

@@ -21,6 +21,7 @@ COLOURS: dict[str, str] = {
     "aware": "#0072B2",
     "unaware": "#D55E00",
 }
+GROUP_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5195", "#999999")
 INK, MUTED, GRID = "#1f2933", "#52606d", "#d9dee4"
 
 # Line styles tell curves apart where colour is lost.

@@ -19,6 +19,7 @@ from fairlimits.data.reading import read_features, read_groups
 from fairlimits.data.registry import benchmark_names
 from fairlimits.data.roles import find_groups
 from fairlimits.data.schema import MISSING, Feature, Scalar, Schema, category_columns, value_text
+from fairlimits.data.sensitive import Sensitive, arrow_column, is_frame
 from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, check_small_groups, set_aside_note
 from fairlimits.data.stream import Learned, Reader, Stream, open_stream
 from fairlimits.data.tables import read_table
@@ -35,9 +36,11 @@ __all__ = [
     "Reader",
     "Scalar",
     "Schema",
+    "Sensitive",
     "SmallGroups",
     "Stream",
     "Table",
+    "arrow_column",
     "benchmark_file",
     "benchmark_names",
     "benchmark_status",
@@ -46,6 +49,7 @@ __all__ = [
     "check_small_groups",
     "find_files",
     "find_groups",
+    "is_frame",
     "is_pattern",
     "load_dataset",
     "load_table",

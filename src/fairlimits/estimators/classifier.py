@@ -12,10 +12,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from fairlimits._util.types import Floats
-from fairlimits.data import Dataset, Table, check_seed, read_features, row_draws
+from fairlimits.data import Dataset, Sensitive, Table, check_seed, read_features, row_draws
 from fairlimits.errors import InputError
 from fairlimits.estimators.frames import (
-    Sensitive,
     check_group_notions,
     learn_features,
     make_dataset,

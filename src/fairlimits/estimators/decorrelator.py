@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from fairlimits.data import check_seed, read_features, row_draws
+from fairlimits.data import Sensitive, check_seed, is_frame, read_features, row_draws
 from fairlimits.decorrelation import (
     ACCURACY_WEIGHT,
     CORRELATION_WEIGHT,
@@ -24,9 +24,7 @@ from fairlimits.decorrelation import (
 )
 from fairlimits.errors import InputError
 from fairlimits.estimators.frames import (
-    Sensitive,
     check_group_notions,
-    is_frame,
     learn_features,
     make_dataset,
     open_fit,

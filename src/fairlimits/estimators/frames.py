@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
@@ -20,8 +19,11 @@ from fairlimits.data import (
     Dataset,
     Feature,
     Schema,
+    Sensitive,
     Table,
+    arrow_column,
     find_groups,
+    is_frame,
     read_groups,
     read_numbers,
     read_values,
@@ -40,11 +42,6 @@ class Target(NamedTuple):
 
     classes: NDArray[Any]
     codes: NDArray[np.int8]
-
-
-def is_frame(X: Any) -> bool:
-    """Whether X is a data frame (pandas, polars, Arrow) rather than an array."""
-    return bool(nw.dependencies.is_into_dataframe(X))
 
 
 def open_fit(estimator: Any, X: Any, y: Any) -> tuple[Table, Target]:
@@ -91,69 +88,6 @@ def learn_features(table: Table) -> tuple[tuple[Feature, ...], dict[str, NDArray
             refuse_identifier(name, len(categories), len(table))
             features.append(Feature(name, "categorical", categories))
     return tuple(features), columns
-
-
-@dataclass(frozen=True)
-class Sensitive:
-    """Sensitive columns, by position, and their names if they came with any.
-
-    Parameters
-    ----------
-    columns : tuple of array
-        The columns.
-    names : tuple of str or None
-        Their names.
-    """
-
-    columns: tuple[pa.Array, ...]
-    names: tuple[str, ...] | None
-
-    @classmethod
-    def read(cls, values: Any, n_rows: int) -> Sensitive:
-        """Read a column or several: an array, a list, a series or a data frame."""
-        names: tuple[str, ...] | None = None
-        if nw.dependencies.is_into_series(values):
-            series = nw.from_native(values, series_only=True)
-            columns = [series.to_arrow()]
-            names = (series.name,) if isinstance(series.name, str) and series.name else None
-        elif is_frame(values):
-            frame = nw.from_native(values, eager_only=True)
-            columns = [frame[:, at].to_arrow() for at in range(frame.shape[1])]
-            names = tuple(frame.columns) if all(isinstance(name, str) for name in frame.columns) else None
-        else:
-            array = np.asarray(values)
-            if array.ndim not in (1, 2) or 0 in array.shape[1:]:
-                raise DataError(
-                    f"The sensitive features have shape {array.shape}; give one value for each row, or a table of them."
-                )
-            columns = [_column(own) for own in array.reshape(len(array), -1).T]
-        if any(len(own) != n_rows for own in columns):
-            raise DataError(
-                f"The sensitive features have {len(columns[0])} rows and X has {n_rows}; give those of the same rows."
-            )
-        if any(_without_nan(own).null_count for own in columns):
-            raise DataError(
-                "The sensitive features have missing values; fill them with a value of their own, such as 'unknown', "
-                "or leave these rows out."
-            )
-        return cls(tuple(columns), names)
-
-    def table(self, names: tuple[str, ...], known: tuple[str, ...] | None) -> Table:
-        """Columns as a table of some names; several that had names of their own are found by `known` ones."""
-        if len(self.columns) != len(names):
-            raise DataError(
-                f"There are {len(self.columns)} sensitive columns, and {len(names)} when the estimator was fitted; "
-                "give the same ones."
-            )
-        order = list(range(len(names)))
-        if len(names) > 1 and known is not None and self.names is not None:
-            if set(known) != set(self.names):
-                raise DataError(
-                    f"The sensitive columns are {', '.join(self.names)}, and were {', '.join(known)} when the "
-                    "estimator was fitted; give the same ones."
-                )
-            order = [self.names.index(name) for name in known]
-        return Table.open(pa.table([self.columns[at] for at in order], names=list(names)))
 
 
 def make_dataset(
@@ -226,23 +160,7 @@ def _named(estimator: Any, frame: Any) -> Table:
 
 
 def _arrow(array: NDArray[Any]) -> pa.Table:
-    return pa.table([_column(own) for own in array.T], names=[f"x{at}" for at in range(array.shape[1])])
-
-
-def _column(values: NDArray[Any]) -> pa.Array:
-    if values.dtype.kind in "biuf":
-        return pa.array(np.ascontiguousarray(values), from_pandas=True)
-    try:
-        return pa.array(values.tolist(), from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise DataError(
-            "A column mixes values of different kinds, or holds a kind that cannot be read; convert it to text or "
-            "numbers."
-        ) from error
-
-
-def _without_nan(column: pa.Array) -> pa.Array:
-    return pa.array(column.to_numpy(zero_copy_only=False), from_pandas=True) if "float" in str(column.type) else column
+    return pa.table([arrow_column(own) for own in array.T], names=[f"x{at}" for at in range(array.shape[1])])
 
 
 def _read_target(y: NDArray[Any]) -> Target:

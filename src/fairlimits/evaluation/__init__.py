@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairlimits.evaluation.audits import Audit, AuditedModel, BeatenWarning, audit, points_cell, read_decisions
+from fairlimits.evaluation.decided_people import group_rates
 from fairlimits.evaluation.evaluations import evaluate
 from fairlimits.evaluation.reports import (
     PRICED_AT,
@@ -41,6 +42,7 @@ __all__ = [
     "compare",
     "compare_scenarios",
     "evaluate",
+    "group_rates",
     "points_cell",
     "read_decisions",
 ]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from fairlimits._util.small_samples import ESTIMABLE_ROWS
 from fairlimits.notions.evaluations import Evaluation, check_resamples, evaluate_scores
+from fairlimits.notions.group_rates import Gap, GroupRates
 from fairlimits.notions.intervals import (
     NOT_ESTIMABLE,
     NOT_ESTIMABLE_TEXT,
@@ -63,6 +64,8 @@ __all__ = [
     "Difference",
     "Estimate",
     "Evaluation",
+    "Gap",
+    "GroupRates",
     "Limit",
     "Objective",
     "Rate",

@@ -13,6 +13,7 @@ from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.small_samples import ESTIMABLE_ROWS, few_rows, listed
 from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import InputError
+from fairlimits.notions.group_rates import GroupRates, rates_by_group
 from fairlimits.notions.intervals import (
     RESAMPLES,
     Estimate,
@@ -55,6 +56,8 @@ class Evaluation:
         What the rule was to be best at, where that is not accuracy.
     set_aside : tuple of str
         Groups of which a rate has too few of these rows behind it to be compared, with their counts.
+    by_group : GroupRates
+        The rates of each group, and between which groups each gap lies.
     """
 
     accuracy: Estimate
@@ -63,6 +66,7 @@ class Evaluation:
     rows: int
     counts: Ints
     confidence: float
+    by_group: GroupRates
     attained: Mapping[str, Estimate] = field(default_factory=dict)
     value: Estimate | None = None
     set_aside: tuple[str, ...] = ()
@@ -150,6 +154,7 @@ def evaluate_scores(
             len(people.label),
             found.counts,
             confidence,
+            rates_by_group(people, scores[point], gaps[point], confidence),
             attained[point],
             values[point],
             set_aside,

@@ -1,0 +1,164 @@
+"""Rates of groups: against plain counting, against fairlearn, and what few rows do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from sklearn.metrics import accuracy_score, precision_score, recall_score
+
+import fairlimits as fl
+from fairlimits.errors import DataError, InputError
+
+
+def people(n: int = 3_000, seed: int = 0, groups: int = 3) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    group = np.array([f"g{own}" for own in rng.integers(0, groups, n)])
+    label = (rng.random(n) < 0.4).astype(int)
+    decided = (rng.random(n) < 0.2 + 0.4 * label + 0.1 * (group == "g1")).astype(int)
+    return label, decided, group
+
+
+def test_every_figure_is_what_counting_gives() -> None:
+    label, decided, group = people()
+    found = fl.group_rates(label, decided, group)
+    for g, name in enumerate(found.groups):
+        y, d = label[group == name], decided[group == name]
+        expected = {
+            "base rate": y.mean(),
+            "selection rate": d.mean(),
+            "true positive rate": recall_score(y, d),
+            "false positive rate": d[y == 0].mean(),
+            "accuracy": accuracy_score(y, d),
+            "precision": precision_score(y, d),
+        }
+        assert {figure: own[g].value for figure, own in found.figures.items()} == pytest.approx(expected)
+        wilson = binomtest(int(d.sum()), len(d)).proportion_ci(method="wilson")
+        own = found.figures["selection rate"][g]
+        assert (own.low, own.high) == pytest.approx((wilson.low, wilson.high))
+
+
+def test_fairlearn_says_the_same() -> None:
+    metrics = pytest.importorskip("fairlearn.metrics")
+    label, decided, group = people()
+    found = fl.group_rates(label, decided, group)
+    frame = metrics.MetricFrame(
+        metrics={
+            "selection rate": metrics.selection_rate,
+            "true positive rate": metrics.true_positive_rate,
+            "false positive rate": metrics.false_positive_rate,
+            "accuracy": accuracy_score,
+            "precision": precision_score,
+        },
+        y_true=label,
+        y_pred=decided,
+        sensitive_features=group,
+    )
+    for name in frame.by_group:
+        assert [own.value for own in found.figures[name]] == pytest.approx(frame.by_group[name].to_numpy())
+    assert found.gaps["DP"].estimate.value == pytest.approx(frame.difference()["selection rate"])
+    assert found.impact_ratio.value == pytest.approx(frame.ratio()["selection rate"])
+
+
+def test_gaps_say_who_is_lowest_and_highest_and_agree_with_evaluate() -> None:
+    data = fl.load_dataset("adult").take(np.arange(4_000))
+    learn, test = data.split(0.5)
+    rule = fl.solve(fl.discretize(learn, 20, partition="features", generator=None), {"DP": 0.05})
+    held_out = fl.evaluate(rule, test)
+    found = fl.group_rates(test.label, rule.decide(test), np.array(test.groups)[test.group])
+    for name, gap in found.gaps.items():
+        assert gap.estimate == pytest.approx(held_out.gaps[name])
+        assert held_out.by_group.gaps[name].lowest == gap.lowest
+    selected = [own.value for own in found.figures["selection rate"]]
+    assert found.gaps["DP"].lowest == found.groups[int(np.argmin(selected))]
+    assert found.gaps["DP"].highest == found.groups[int(np.argmax(selected))]
+
+
+def test_few_rows_are_not_estimable() -> None:
+    label, decided, group = people(600)
+    group = np.where(np.arange(600) < 20, "rare", group)
+    found = fl.group_rates(label, decided, group)
+    rare = found.groups.index("rare")
+    assert not any(own[rare].known for own in found.figures.values())
+    assert not found.ratios[rare].known
+    assert "rare" not in {own for gap in found.gaps.values() for own in (gap.lowest, gap.highest)}
+    assert found.to_dict()["groups"]["rare"]["accuracy"] is None
+    assert found.to_dict()["groups"]["rare"]["rows"] == 20
+
+
+def test_nobody_to_compare() -> None:
+    label, decided, _ = people(200)
+    found = fl.group_rates(label, decided, ["all"] * 200)
+    assert not found.impact_ratio.known
+    assert "not estimable" in found.summary()
+
+
+@given(rate=st.sampled_from([0.0, 0.02, 0.5, 1.0]), other=st.sampled_from([0.0, 0.3, 1.0]), seed=st.integers(0, 20))
+@settings(max_examples=60, deadline=None)
+def test_intervals_hold_their_figure(rate: float, other: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    group = np.repeat(["a", "b"], 60)
+    label, decided = rng.random(120) < 0.5, rng.random(120) < np.where(group == "a", rate, other)
+    found = fl.group_rates(label, decided, group, resamples=100)
+    for own in [*found.ratios, *(each for figure in found.figures.values() for each in figure)]:
+        assert not own.known or 0 <= own.low <= own.value <= own.high
+    assert all(own.high <= 1 for figure in found.figures.values() for own in figure if own.known)
+
+
+def test_weights_count_people_several_times() -> None:
+    label, decided, group = people(800)
+    weight = np.random.default_rng(1).integers(1, 4, 800)
+    weighted = fl.group_rates(label, decided, group, weights=weight)
+    repeated = fl.group_rates(*(np.repeat(own, weight) for own in (label, decided, group)))
+    for name, own in weighted.figures.items():
+        assert [each.value for each in own] == pytest.approx([each.value for each in repeated.figures[name]])
+        # Repeated people are no more people: the interval of weighted ones is wider.
+        assert all(a.high - a.low > b.high - b.low for a, b in zip(own, repeated.figures[name], strict=True))
+
+
+def test_frames_come_out_as_they_came_in() -> None:
+    label, decided, group = people(300)
+    assert isinstance(fl.group_rates(label, decided, pd.Series(group)).to_frame(), pd.DataFrame)
+    assert isinstance(fl.group_rates(label, decided, pl.Series(group)).to_frame(), pl.DataFrame)
+    assert isinstance(fl.group_rates(label, decided, group).to_frame(), pa.Table)
+
+
+def test_several_columns_make_groups_of_their_combinations() -> None:
+    label, decided, group = people(900, groups=2)
+    second = np.where(np.arange(900) % 2 == 0, "x", "y")
+    found = fl.group_rates(label, decided, pd.DataFrame({"one": group, "two": second}))
+    assert len(found.groups) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"labels": ["yes", "no"] * 50}, "labels == value"),
+        ({"labels": np.arange(100)}, "0 or 1"),
+        ({"predictions": np.full(100, 3.0)}, "threshold"),
+        ({"predictions": np.full(100, np.nan)}, "missing 100 times"),
+        ({"predictions": np.zeros(99)}, "100 labels and 99 predictions"),
+        ({"groups": ["a"] * 99}, "100 rows and 99"),
+        ({"groups": [None, *["a"] * 99]}, "missing"),
+        ({"weights": np.zeros(100)}, "weights"),
+        ({"confidence": 95}, "confidence"),
+    ],
+)
+def test_bad_input_gets_a_sentence(change: dict[str, Any], words: str) -> None:
+    given_: dict[str, Any] = {"labels": [0, 1] * 50, "predictions": [1, 0] * 50, "groups": ["a", "b"] * 50}
+    with pytest.raises((InputError, DataError), match=words):
+        fl.group_rates(**{**given_, **change})
+
+
+def test_the_picture_shows_every_group() -> None:
+    found = fl.group_rates(*people(900))
+    legend = found.plot().get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == list(found.groups)
