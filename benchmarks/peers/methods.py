@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from benchmarks.peers import linear, reduction, thresholds
 from benchmarks.peers.bases import OURS, OWN, Base, Estimates
 from benchmarks.peers.ours import ours
-from benchmarks.peers.splits import CRITERIA, SEEDS, TOLERANCES, Floats, Setting, Split
-
-Decide = Callable[[], Floats]
-"""Gives the probability of deciding 1 for each test row, expected over the method's randomness."""
+from benchmarks.peers.splits import CRITERIA, SEEDS, TOLERANCES, Setting, Split
+from benchmarks.peers.thresholds import Decide
 
 Offer = Mapping[str, tuple[float, ...]]
 """The tolerances that a method can be asked for, a criterion."""

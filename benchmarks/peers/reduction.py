@@ -7,7 +7,7 @@ last digit, the times are better than what a user of the peer sees.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,19 +16,21 @@ import numpy.typing as npt
 import fairlimits as fl
 from benchmarks.peers.splits import BOOSTING, Floats, Setting, Split, matrix, peer
 
-_PARAMETERS = {"objective": "binary", "metric": "None", "verbose": -1, "num_threads": 1} | BOOSTING
+_FIXED = {"objective": "binary", "metric": "None", "verbose": -1, "num_threads": 1}
+_CONSTRAINTS = {"DP": "DemographicParity", "EOd": "EqualizedOdds", "EA": "ErrorRateParity"}
 
 
 class _Booster:
     """A booster whose X are numbers of rows of one table, binned once for all its clones."""
 
-    def __init__(self, rows: Any) -> None:
+    def __init__(self, rows: Any, parameters: Mapping[str, Any]) -> None:
         self._rows = rows
+        self._parameters = parameters
         self._model: Any = None
         self._learned: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
     def __sklearn_clone__(self) -> _Booster:
-        return _Booster(self._rows)
+        return _Booster(self._rows, self._parameters)
 
     def fit(self, X: Any, y: Any, sample_weight: Any) -> _Booster:
         """Fit on all rows, whatever X says: fairlearn changes labels and weights only."""
@@ -39,7 +41,7 @@ class _Booster:
             self._learned = (scores > 0.5).astype(np.int64)
             return "none", 0.0, True
 
-        self._model = peer("lightgbm").train(_PARAMETERS, self._rows, valid_sets=[self._rows], feval=keep)
+        self._model = peer("lightgbm").train(dict(self._parameters), self._rows, valid_sets=[self._rows], feval=keep)
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
@@ -51,24 +53,27 @@ class _Booster:
         return np.asarray(self._model.predict(features) > 0.5).astype(np.int64)
 
 
-def binned(data: fl.Dataset, aware: bool) -> Any:
+def binned(data: fl.Dataset, aware: bool, parameters: Mapping[str, Any]) -> Any:
     """Bin the learning rows for LightGBM."""
     features, categorical = matrix(data, aware)
     rows = peer("lightgbm").Dataset(
-        features, label=data.label, categorical_feature=categorical, params=_PARAMETERS, free_raw_data=False
+        features, label=data.label, categorical_feature=categorical, params=dict(parameters), free_raw_data=False
     )
     return rows.construct()
 
 
-def fit(split: Split, setting: Setting, estimates: None) -> Callable[[], Floats]:
+def fit(
+    split: Split, setting: Setting, estimates: None, boosting: Mapping[str, Any] = BOOSTING
+) -> Callable[[], Floats]:
     """Fit one randomised classifier; the answer gives its probability of deciding 1 for the test rows.
 
     Settings are fairlearn's defaults; the tolerance is the bound that its constraint is given.
     """
     reductions = peer("fairlearn.reductions")
-    constraint = {"DP": reductions.DemographicParity, "EOd": reductions.EqualizedOdds}[setting.criterion]
+    constraint = getattr(reductions, _CONSTRAINTS[setting.criterion])
     learn, test = split.learn, split.test
-    estimator = _Booster(binned(learn, setting.aware))
+    parameters = {**boosting, **_FIXED}
+    estimator = _Booster(binned(learn, setting.aware, parameters), parameters)
     model = reductions.ExponentiatedGradient(estimator, constraint(difference_bound=setting.eps))
     numbers = np.arange(len(learn.label)).reshape(-1, 1)
     model.fit(numbers, learn.label.astype(int), sensitive_features=learn.group)

@@ -59,7 +59,7 @@ def _order(place: Place) -> tuple[int, int, bool, int, int]:
     return DATA.index(name), CRITERIA.index(criterion), aware, list(METHODS).index(method), bases.index(base)
 
 
-def _points(value: float) -> str:
+def points(value: float) -> str:
     """Accuracy in points, with its sign."""
     return "?" if math.isinf(value) else f"{100 * value:+.2f}"
 
@@ -70,9 +70,9 @@ def _tally(comparisons: Iterable[Comparison]) -> list[str]:
     verdicts = Counter(each.verdict for each in chosen)
     return [
         str(len(chosen)),
-        _points(float(np.mean([each.mean for each in chosen]))),
+        points(float(np.mean([each.mean for each in chosen]))),
         f"{verdicts['win']} / {verdicts['tie']} / {verdicts['loss']}",
-        _points(min(each.low for each in chosen)),
+        points(min(each.low for each in chosen)),
         str(sum(each.low <= BAR for each in chosen)),
     ]
 
@@ -126,8 +126,8 @@ def _settings(found: Mapping[Place, Comparison]) -> str:
                 criterion,
                 "seen" if aware else "hidden",
                 label(method, base),
-                _points(each.mean),
-                f"{_points(each.low)} to {_points(each.high)}",
+                points(each.mean),
+                f"{points(each.low)} to {points(each.high)}",
                 str(each.splits),
                 each.verdict,
             ]

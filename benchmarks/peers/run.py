@@ -41,13 +41,14 @@ def read(folder: Path | None) -> list[dict[str, Any]]:
 
 def keep(records: Iterable[dict[str, Any]]) -> None:
     """Keep results, in one order and with the digits that matter, so that the same ones are the same file."""
-    lines = sorted(json.dumps(_rounded(record)) for record in records)
+    lines = sorted(json.dumps(rounded(record)) for record in records)
     KEPT.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
+    """A result with the digits that matter."""
     if isinstance(value, dict):
-        return {name: _rounded(each) for name, each in value.items()}
+        return {name: rounded(each) for name, each in value.items()}
     return round(value, 7) if isinstance(value, float) else value
 
 

@@ -13,6 +13,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from benchmarks.peers.bases import Estimates
 from benchmarks.peers.splits import Floats, Setting, Split, peer
 
+Decide = Callable[[], Floats]
+"""Gives the probability of deciding 1 for each test row, expected over the method's randomness."""
+
+PostProcessor = Callable[[Split, Setting, Estimates], Decide]
+
 _NAMES = {"DP": "demographic_parity", "EOd": "equalized_odds"}
 
 
@@ -30,7 +35,7 @@ class _GivenScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack([1.0 - scores, scores])
 
 
-def fairlearn(split: Split, setting: Setting, estimates: Estimates) -> Callable[[], Floats]:
+def fairlearn(split: Split, setting: Setting, estimates: Estimates) -> Decide:
     """Fit fairlearn's ThresholdOptimizer."""
     model = peer("fairlearn.postprocessing").ThresholdOptimizer(
         estimator=_GivenScores(),
@@ -51,7 +56,7 @@ def fairlearn(split: Split, setting: Setting, estimates: Estimates) -> Callable[
     return decide
 
 
-def error_parity(split: Split, setting: Setting, estimates: Estimates) -> Callable[[], Floats]:
+def error_parity(split: Split, setting: Setting, estimates: Estimates) -> Decide:
     """Fit error-parity's RelaxedThresholdOptimizer."""
     model = peer("error_parity").RelaxedThresholdOptimizer(
         predictor=np.ravel, constraint=_NAMES[setting.criterion], tolerance=setting.eps, seed=0
@@ -79,7 +84,7 @@ def _chance(classifier: Any, scores: Floats) -> Floats:
     return np.asarray(classifier(scores), dtype=float)
 
 
-def aif360(split: Split, setting: Setting, estimates: Estimates) -> Callable[[], Floats]:
+def aif360(split: Split, setting: Setting, estimates: Estimates) -> Decide:
     """Fit aif360's EqOddsPostprocessing, which flips decisions made at one half."""
     # On import aif360 warns of every optional package that is not there.
     logging.disable(logging.WARNING)
