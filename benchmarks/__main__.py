@@ -1,8 +1,8 @@
 """``python -m benchmarks [names]``: run the benchmarks, or some of them, and write their part of the docs.
 
 Each benchmark writes ``docs/benchmarks/NAME.md``; ``docs/benchmarks.md`` explains them. Most take minutes,
-decorrelation and scale about half an hour, fidelity and margin two hours. The benchmark
-against peers is run on its own: ``docs/benchmark.md``.
+decorrelation and scale about half an hour, fidelity and margin two hours. Those that need peers are run only when
+they are named; the benchmark against peers is run on its own: ``docs/benchmark.md``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,19 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import decorrelation, explorer, fidelity, frontiers, growth, individual, margin, quantizer, scale
+from benchmarks import (
+    decorrelation,
+    explorer,
+    fidelity,
+    frontiers,
+    growth,
+    individual,
+    law_cost,
+    law_loss,
+    margin,
+    quantizer,
+    scale,
+)
 
 RESULTS = Path(__file__).parents[1] / "docs" / "benchmarks"
 
@@ -57,6 +69,14 @@ def _scale() -> str:
     return scale.markdown(scale.run())
 
 
+def _law_cost() -> str:
+    return law_cost.markdown(law_cost.run())
+
+
+def _law_loss() -> str:
+    return law_loss.markdown(law_loss.run())
+
+
 BENCHMARKS: dict[str, Callable[[], str]] = {
     "quantizer": _quantizer,
     "frontiers": _frontiers,
@@ -67,7 +87,12 @@ BENCHMARKS: dict[str, Callable[[], str]] = {
     "explorer": _explorer,
     "growth": _growth,
     "scale": _scale,
+    "law_cost": _law_cost,
+    "law_loss": _law_loss,
 }
+
+NEED_PEERS = ("law_cost", "law_loss")
+"""What needs packages that ``make bench`` does not install."""
 
 
 def machine() -> str:
@@ -77,13 +102,13 @@ def machine() -> str:
 
 
 def main(names: list[str]) -> int:
-    """Run the named benchmarks, all by default."""
+    """Run the named benchmarks, by default all that need no peers."""
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
         print(f"Unknown: {', '.join(unknown)}. The benchmarks are {', '.join(BENCHMARKS)}.", file=sys.stderr)
         return 2
     RESULTS.mkdir(parents=True, exist_ok=True)
-    for name in names or BENCHMARKS:
+    for name in names or [own for own in BENCHMARKS if own not in NEED_PEERS]:
         print(f"{name} ...", flush=True)
         text = BENCHMARKS[name]()
         (RESULTS / f"{name}.md").write_text(f"# {name}\n\n{text}\n\nMeasured on {machine()}.\n", encoding="utf-8")
