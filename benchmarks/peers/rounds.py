@@ -28,7 +28,8 @@ Record = dict[str, Any]
 Key = tuple[Any, ...]
 
 _REDUCED = (0.01, 0.05)
-"""Tolerances of exponentiated gradient, which takes a minute for each."""
+_REDUCED_RATES = (0.1,)
+"""Tolerances of exponentiated gradient, and rates of its booster: it fits some twenty boosters for each tolerance."""
 
 _POST_PROCESSORS: dict[str, PostProcessor] = {
     "threshold-optimizer": thresholds.fairlearn,
@@ -132,7 +133,7 @@ def key(record: Record) -> Key:
 PARTS = {
     part.name: part
     for part in (
-        Part("tuned", WHOLE, CRITERIA, (False, True), FRONTIER, {"ours": 5, "thresholds": 5, "reduction": 3}),
+        Part("tuned", WHOLE, CRITERIA, (False, True), FRONTIER, {"ours": 5, "thresholds": 5, "reduction": 5}),
         Part("small", FEW_ROWS + RACE + SMALL, ("DP", "EOd"), (True,), _COARSE, {"ours": 20, "thresholds": 20}),
     )
 }
@@ -175,7 +176,7 @@ def _thresholds(job: Job, split: Split) -> list[Record]:
 
 
 def _reduction(job: Job, split: Split) -> list[Record]:
-    scores, tuned = tuned_scores(split, aware=False)
+    scores, tuned = tuned_scores(split, aware=False, rates=_REDUCED_RATES)
 
     def fit(method: str, setting: Setting) -> Callable[[], Any]:
         return reduction.fit(split, setting, None, tuned.settings)

@@ -51,13 +51,19 @@ def objective(target: npt.NDArray[Any]) -> dict[str, Any]:
     return {"objective": "binary"} if classes == 2 else {"objective": "multiclass", "num_class": classes}
 
 
-def tune(features: Floats, categorical: list[int], target: npt.NDArray[Any], fold: npt.NDArray[np.int64]) -> Tuned:
+def tune(
+    features: Floats,
+    categorical: list[int],
+    target: npt.NDArray[Any],
+    fold: npt.NDArray[np.int64],
+    rates: tuple[float, ...] = RATES,
+) -> Tuned:
     """Try every leaves and rate of the grid in all folds, each stopped when its mean held-out log-loss rises."""
     lightgbm = peer("lightgbm")
     parts = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(FOLDS)]
     best: tuple[float, dict[str, Any], Any] | None = None
     for leaves in LEAVES:
-        for rate in RATES:
+        for rate in rates:
             settings = objective(target) | {
                 "num_leaves": leaves,
                 "learning_rate": rate,
@@ -102,11 +108,11 @@ def folds_of(data: fl.Dataset, seed: int) -> npt.NDArray[np.int64]:
 
 # Both criteria of both post-processors work on the same scores.
 @lru_cache(maxsize=1)
-def tuned_scores(split: Split, aware: bool) -> tuple[Estimates, Tuned]:
+def tuned_scores(split: Split, aware: bool, rates: tuple[float, ...] = RATES) -> tuple[Estimates, Tuned]:
     """Estimates of P(Y = 1 | x), or P(Y = 1 | x, A), for all learning rows out of fold and for the test rows."""
     features, categorical = matrix(split.learn, aware)
     start = time.process_time()
-    found = tune(features, categorical, split.learn.label, folds_of(split.learn, split.seed))
+    found = tune(features, categorical, split.learn.label, folds_of(split.learn, split.seed), rates)
     seconds = time.process_time() - start
     test = found.predict(matrix(split.test, aware)[0])
     return Estimates(np.arange(split.learn.n_rows), found.out_of_fold, test, seconds), found
