@@ -116,7 +116,9 @@ def _cells(own: Comparison, raised: Comparison) -> list[str]:
     """Fill the columns of `_HEADS`; both readings are the same but for single points."""
     other = "" if raised == own else f"{points(raised.mean)} ({points(raised.low)} to {points(raised.high)})"
     span = f"{points(own.low)} to {points(own.high)}"
-    return [points(own.mean), span, str(own.splits), _VERDICTS[own.verdict], other]
+    # One cut has no interval, so it says nothing.
+    verdict = _VERDICTS[own.verdict] if own.splits > 1 else ""
+    return [points(own.mean), span, str(own.splits), verdict, other]
 
 
 def _summary(readings: Mapping[str, Iterable[Comparison]], bar: float) -> str:
