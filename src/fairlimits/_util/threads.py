@@ -1,8 +1,12 @@
-"""How many cores this process may use."""
+"""How many cores this process may use, and how BLAS is kept from using them all."""
 
 from __future__ import annotations
 
 import os
+import threading
+from typing import Any
+
+from threadpoolctl import threadpool_limits
 
 
 def usable_cores() -> int:
@@ -10,3 +14,31 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+class _OneBlasThread:
+    """Hold BLAS to one thread while anybody needs it; a context manager.
+
+    The limit belongs to the process. Two holders that each restored what they had found would, leaving in the
+    order in which they came, leave the limit behind for good. So the first in sets it, the last out lifts it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holders = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._holders == 0:
+                self._limit = threadpool_limits(limits=1, user_api="blas")
+            self._holders += 1
+
+    def __exit__(self, *exception: object) -> None:
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                self._limit.restore_original_limits()
+
+
+ONE_BLAS_THREAD = _OneBlasThread()

@@ -291,8 +291,9 @@ def _check_codes(feature: EncodedFeature, codes: npt.NDArray[Any]) -> None:
 def _write(out: npt.NDArray[np.float32], values: npt.NDArray[Any], feature: EncodedFeature) -> None:
     """Write one feature into its columns of a block of zeros."""
     if feature.kind == "categorical":
-        known = np.flatnonzero(values >= 0)
-        out[known, feature.start + values[known]] = _ONE_HOT
+        # Positions in the flat array: several times faster than rows and columns.
+        at = np.arange(feature.start, out.size, out.shape[1]) + values
+        out.reshape(-1)[at if (values >= 0).all() else at[values >= 0]] = _ONE_HOT
     elif feature.kind == "missing":
         out[:, feature.start] = np.isnan(values)
     elif feature.scale > 0:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlimits._util.small_samples import enough
+from fairlimits._util.threads import ONE_BLAS_THREAD
 from fairlimits._util.types import Floats, Ints
 from fairlimits.notions.rates import Rate, spread
 from fairlimits.notions.registry import NOTIONS, widest
@@ -110,12 +111,14 @@ def resampled(people: People, scores: Floats, resamples: int, random_state: int)
     members = [np.flatnonzero(stratum == s) for s in range(2 * groups)]
     mass = np.empty((resamples, 2 * groups))
     decided = np.empty((resamples, len(scores), 2 * groups))
-    for start in range(0, resamples, _AT_ONCE):
-        part = slice(start, min(start + _AT_ONCE, resamples))
-        for s, rows in enumerate(members):
-            drawn = rng.poisson(1.0, (part.stop - part.start, len(rows))) * share[rows]
-            mass[part, s] = drawn.sum(axis=1)
-            decided[part, :, s] = drawn @ scores[:, rows].T
+    # The products are small: threads of BLAS would wait for each other longer than they work.
+    with ONE_BLAS_THREAD:
+        for start in range(0, resamples, _AT_ONCE):
+            part = slice(start, min(start + _AT_ONCE, resamples))
+            for s, rows in enumerate(members):
+                drawn = rng.poisson(1.0, (part.stop - part.start, len(rows))) * share[rows]
+                mass[part, s] = drawn.sum(axis=1)
+                decided[part, :, s] = drawn @ scores[:, rows].T
     return Tally(
         mass.reshape(resamples, groups, 2), decided.reshape(resamples, len(scores), groups, 2), counts_of(people)
     )

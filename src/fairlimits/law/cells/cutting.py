@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairlimits._util.progress import Progress
-from fairlimits._util.types import Ints
+from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding
 from fairlimits.errors import InputError
 from fairlimits.law.cells.counts import count_cells
@@ -106,13 +106,10 @@ def _summed(
     """Sum q over the rows of each cell."""
     data, share = known.data, known.weight
     cells, at = len(codebook.centroids), assign(placed, codebook.centroids)
-    mass = np.zeros((cells, len(data.groups), 2))
-    np.add.at(mass, at, share[:, None, None] * known.q)
+    mass = _sums(at, share, known.q.reshape(len(at), -1), cells).reshape(cells, *known.q.shape[1:])
     # The centres are read, and compared for individual fairness, as the mean of a cell's rows.
     total = np.bincount(at, weights=share, minlength=cells)
-    centres = np.zeros((cells, encoding.n_columns))
-    np.add.at(centres, at, share[:, None] * encoded)
-    centres /= np.where(total > 0, total, 1.0)[:, None]
+    centres = _sums(at, share, encoded, cells) / np.where(total > 0, total, 1.0)[:, None]
     return CellDistribution(
         mass=mass / mass.sum(),
         groups=data.groups,
@@ -130,6 +127,12 @@ def _summed(
             iterations=codebook.iterations,
         ),
     )
+
+
+def _sums(at: Ints, share: Floats, values: Floats | Floats32, cells: int) -> Floats:
+    """Weighted sum of rows in each cell, column by column."""
+    columns = [np.bincount(at, weights=share * column, minlength=cells) for column in values.T]
+    return np.stack(columns, axis=1).astype(np.float64)
 
 
 def _sample(rows: Ints, most: int, random_state: int) -> Ints:

@@ -20,13 +20,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
-from threadpoolctl import threadpool_limits
 
+from fairlimits._util.threads import ONE_BLAS_THREAD
 from fairlimits._util.threads import usable_cores as _usable_cores
 from fairlimits._util.types import Floats, Ints
 
@@ -182,12 +182,12 @@ class Workers:
         self._pool = ThreadPoolExecutor(max_workers=min(_BLOCKS, _usable_cores()))
 
     def __enter__(self) -> Workers:
-        _SINGLE_BLAS_THREAD.enter()
+        ONE_BLAS_THREAD.__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
         self._pool.shutdown(cancel_futures=True)
-        _SINGLE_BLAS_THREAD.leave()
+        ONE_BLAS_THREAD.__exit__(*exception)
 
     def labels(self, rows: Floats32, points: Points) -> Ints:
         """Nearest point of each row."""
@@ -264,34 +264,6 @@ class Totals:
             self.errors + other.errors,
             self.margins + other.margins,
         )
-
-
-class _SingleBlasThread:
-    """Hold BLAS to one thread while anybody needs it.
-
-    The limit belongs to the process. Two holders that each restored what they had found would, leaving in the
-    order in which they came, leave the limit behind for good. So the first in sets it, the last out lifts it.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._holders = 0
-        self._limit: Any = None
-
-    def enter(self) -> None:
-        with self._lock:
-            if self._holders == 0:
-                self._limit = threadpool_limits(limits=1, user_api="blas")
-            self._holders += 1
-
-    def leave(self) -> None:
-        with self._lock:
-            self._holders -= 1
-            if self._holders == 0:
-                self._limit.restore_original_limits()
-
-
-_SINGLE_BLAS_THREAD = _SingleBlasThread()
 
 
 def _slabs(start: int, stop: int) -> Iterator[slice]:
