@@ -37,7 +37,9 @@ class Table:
 
     @classmethod
     def open(cls, frame: Any) -> Table:
-        """Wrap a data frame after checking that it has rows and usable column names."""
+        """Wrap a data frame after checking that it has rows and usable column names; a table is left as it is."""
+        if isinstance(frame, Table):
+            return frame
         try:
             wrapped = nw.from_native(frame, eager_only=True)
             names = tuple(wrapped.columns)
@@ -68,7 +70,7 @@ class Table:
     def column(self, name: str) -> pa.Array:
         """Return one column as an Arrow array, dictionaries decoded and NaN turned into null."""
         try:
-            array = self.frame[name].to_arrow()
+            array = self.frame.get_column(name).to_arrow()
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise DataError(
                 f"Column {name!r} mixes values of different kinds, or holds a kind that cannot be read: "
@@ -153,7 +155,8 @@ def read_values(name: str, array: pa.Array) -> tuple[npt.NDArray[np.int32], tupl
     rank = np.empty(len(found) + 1, dtype=np.int32)
     rank[order] = np.arange(len(found), dtype=np.int32)
     rank[-1] = len(found)
-    codes = rank[encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)]
+    indices = encoded.indices if array.null_count == 0 else encoded.indices.fill_null(-1)
+    codes = rank[indices.to_numpy(zero_copy_only=False)]
     return codes, (*values, None) if array.null_count else values
 
 

@@ -313,7 +313,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         table = open_rows(self, X)
         n_rows = len(table)
         if self.prefit is None:
-            columns = read_features(self._schema, table.frame.to_native(), unseen="missing")
+            columns = read_features(self._schema, table, unseen="missing")
         else:
             _, columns = score_feature(self.prefit, table, X)
         group = None

@@ -172,7 +172,7 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         check_is_fitted(self, "plan_")
         table = open_rows(self, X)
         n_rows = len(table)
-        columns = read_features(self._schema, table.frame.to_native(), unseen="missing")
+        columns = read_features(self._schema, table, unseen="missing")
         cell = self.distribution_.cells_of(columns)
         draws = row_draws(table, self.random_state)
         bins = np.zeros(n_rows, dtype=np.int64)

@@ -156,7 +156,7 @@ def _named(estimator: Any, frame: Any) -> Table:
         return Table.open(frame.rename_columns(list(names)))
     if list(frame.columns) != list(names):
         frame = frame.rename(dict(zip(frame.columns, map(str, names), strict=True)))
-    return Table.open(frame.to_native())
+    return Table.open(frame)
 
 
 def _arrow(array: NDArray[Any]) -> pa.Table:
