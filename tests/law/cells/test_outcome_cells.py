@@ -12,9 +12,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fairlimits import CellDistribution, Outcome, Rule, decorrelate, discretize, estimate_outcome, evaluate, solve
-from fairlimits.data import Dataset
+from fairlimits.data import Dataset, Encoding
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.origins import Partition
+from fairlimits.law.cells.outcome_cells import Space
 from fairlimits.law.generators import CartGenerator
 from known_people import known
 
@@ -133,3 +134,13 @@ def test_bad_input_gets_a_sentence() -> None:
                 discretize(data, 10, partition=partition, generator=generator, outcome=outcome)
     with pytest.raises(InputError, match="other rows"):
         discretize(data.take(np.arange(100)), 10, partition="outcome", outcome=outcome)
+
+
+def test_rounding_is_not_taken_for_a_difference() -> None:
+    data, q = known(0, 60)
+    alike = np.full_like(q, 0.25)
+    alike[::2] *= 1 + 1e-15
+    encoding = Encoding.fit(data)
+    encoded = encoding.transform_dataset(data)
+    space = Space.fit(alike, np.full(60, 1 / 60), encoding, encoded, 0.5)
+    assert np.abs(space.place(alike, encoded)).max() < 10

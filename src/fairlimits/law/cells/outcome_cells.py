@@ -17,6 +17,9 @@ from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.outcome.codes import Columns
 from fairlimits.law.outcome.models import OutcomeModel, Packed
 
+# Points whose squares spread by less than this share of their size are the same.
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Space:
@@ -114,5 +117,6 @@ class OutcomeCells:
 def _unit(points: NDArray[np.float32] | Floats, share: Floats) -> float:
     """Number that scales points to a mean square distance from their centre of 1."""
     wide = np.asarray(points, dtype=np.float64)
-    spread = float(share @ ((wide - share @ wide) ** 2).sum(axis=1))
-    return 1 / float(np.sqrt(spread)) if spread > 0 else 1.0
+    spread, size = (float(share @ (own**2).sum(axis=1)) for own in (wide - share @ wide, wide))
+    # Where nothing but rounding tells points apart, it must not be blown up.
+    return 1 / float(np.sqrt(spread)) if spread > _ROUNDING * size else 1.0
