@@ -54,7 +54,7 @@ def plan() -> fl.Decorrelation:
 
 @cache
 def scenarios() -> fl.Scenarios:
-    return fl.compare_scenarios(people(), {"DP": 0.1}, cells=8, estimator=LogisticRegression(), resamples=100)
+    return fl.compare_scenarios(people(), {"DP": 0.1}, estimator=LogisticRegression(), resamples=100)
 
 
 def audited() -> fl.Audit:
@@ -63,7 +63,7 @@ def audited() -> fl.Audit:
 
 
 def report() -> fl.Report:
-    return fl.report(people(), estimator=LogisticRegression(), cells=8, n_samples=5_000)
+    return fl.report(people(), estimator=LogisticRegression())
 
 
 MADE: dict[str, Callable[[], Any]] = {

@@ -89,13 +89,14 @@ def test_the_words_say_what_cannot_be_prevented(certificate: Certificate) -> Non
 
 def test_plain_data(certificate: Certificate) -> None:
     rows = certificate.figures()
-    assert len(rows) == 5
+    assert len(rows) == 7
     assert rows[0] == {
         "measure": "correlation on held-out rows",
         "before": certificate.baseline_correlation,
         "after": certificate.correlation,
     }
-    assert {"measure", "before", "after", "low", "high"} == set(rows[1])
+    assert (rows[1]["after"], rows[2]["after"]) == (certificate.categories_kept, certificate.numbers_moved)
+    assert {"measure", "before", "after", "low", "high"} == set(rows[3])
     assert certificate.to_frame().num_rows == 8
 
 
@@ -106,6 +107,27 @@ def test_a_map_that_hides_nothing_is_found_out() -> None:
     assert (found.train_rows, found.test_rows) == (2_000, 2_000)
     assert found.p_value == pytest.approx(1 / 51)
     assert found.worst.auc > 0.7
+
+
+def test_distortion_is_that_of_rows_not_of_cells() -> None:
+    """A row that keeps its cell gets the cell's values, which are not its own."""
+    dist = discretized()
+    people = some_data(21, 2_000)
+    plan = decorrelate(dist, solve(dist, {}), correlation_weight=0.0)
+    assert plan.kept_in_place == pytest.approx(1)
+    found = plan.certificate(people, train=some_data(22, 500), permutations=1)
+    own, mapped = people.to_frame(), plan.apply(people, random_state=0)
+    kept, moved = [], []
+    for feature in people.schema.features:
+        old, new = own[feature.name], mapped[feature.name]
+        if feature.kind == "numeric":
+            values = old.to_numpy()
+            moved.append(np.nanmean(np.abs(new.to_numpy() - values)) / np.nanstd(values))
+        else:
+            kept.append(np.mean([a == b for a, b in zip(old.to_pylist(), new.to_pylist(), strict=True)]))
+    assert found.categories_kept == pytest.approx(np.mean(kept))
+    assert found.numbers_moved == pytest.approx(np.mean(moved))
+    assert found.numbers_moved > 0
 
 
 def test_repeats_exactly() -> None:

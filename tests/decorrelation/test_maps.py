@@ -73,7 +73,7 @@ def test_figures_have_a_row_for_every_figure(aware: bool) -> None:
         "accuracy",
         *(f"gap {name}" for name in ("DP", "EA", "EOp", "PE", "EOd", "IF")),
         "mass kept in place",
-        "mean distance moved",
+        "mean distance moved, cell to cell",
     ]
     assert rows["accuracy"] == (plan.rule_accuracy, plan.accuracy)
     assert rows["mass kept in place"] == (1.0, plan.kept_in_place)

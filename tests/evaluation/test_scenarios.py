@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fairlimits import Scenarios, audit, compare_scenarios
-from fairlimits.errors import DataError, InputError, SmallGroupsWarning
+from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation import BeatenWarning
 from known_people import known, people, read
 
@@ -19,7 +19,7 @@ from known_people import known, people, read
 @cache
 def compared(notion: str = "EOd") -> Scenarios:
     data = read(people(0, 4_000)[0])
-    return compare_scenarios(data, {notion: 0.05}, cells=24, estimator=LogisticRegression(), resamples=200)
+    return compare_scenarios(data, {notion: 0.05}, estimator=LogisticRegression(), resamples=200)
 
 
 def test_six_lines_and_four_costs() -> None:
@@ -69,17 +69,12 @@ def test_individual_fairness_takes_cells() -> None:
 def test_a_model_is_placed_beside_the_limit() -> None:
     table, _ = people(0, 3_000)
     table = table.append_column("decided", pa.array((table["skill"].to_numpy() > 0).astype(float)))
-    options: dict[str, Any] = {
-        "cells": 16,
-        "estimator": LogisticRegression(),
-        "resamples": 200,
-        "predictions": "decided",
-    }
+    options: dict[str, Any] = {"estimator": LogisticRegression(), "resamples": 200, "predictions": "decided"}
     found = compare_scenarios(read(table), {"DP": 0.05}, **options)
     assert found.audit is not None
     assert not found.audit["decided"].beaten
     # The same model, asked about by audit, gets the same answer.
-    same = {key: value for key, value in options.items() if key not in ("cells", "predictions")}
+    same = {key: value for key, value in options.items() if key != "predictions"}
     alone = audit(read(table), "decided", notions=["DP"], aware=True, **same)
     assert alone.to_frame().equals(found.audit.to_frame())
     assert alone.summary() == found.audit.summary()
@@ -105,8 +100,6 @@ def test_bad_input_gets_a_sentence() -> None:
     decided = read(table.append_column("decided", pa.array(np.ones(300))))
     with pytest.raises(InputError, match="in a group notion"):
         compare_scenarios(decided, {"IF": 0.1}, predictions="decided")
-    with pytest.raises(DataError, match="at most 210 cells"):
-        compare_scenarios(data, {"DP": 0.1})
     with pytest.raises(InputError, match="resamples"):
         compare_scenarios(data, {"DP": 0.1}, resamples=np.int64(1))  # type: ignore[arg-type]
 
@@ -115,7 +108,7 @@ def test_what_cannot_be_compared_is_said_once_for_all_situations() -> None:
     data, _ = known(0, 600)
     few = data.take((data.group == 1) | (np.cumsum(data.group == 0) <= 24))
     with pytest.warns(SmallGroupsWarning) as caught:
-        found = compare_scenarios(few, {"EOp": 0.05}, cells=8, estimator=LogisticRegression(), resamples=100)
+        found = compare_scenarios(few, {"EOp": 0.05}, estimator=LogisticRegression(), resamples=100)
     said = [str(own.message) for own in caught if issubclass(own.category, SmallGroupsWarning)]
     assert len(said) == 1
     assert "Nothing to compare in EOp, DP" in said[0]

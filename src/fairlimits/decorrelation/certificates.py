@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_style, plain_text
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Dataset, check_seed
+from fairlimits.data import Dataset, Schema, check_seed
 from fairlimits.decorrelation.adversaries import Attack, View, attack
 from fairlimits.decorrelation.applying import SCORED_AS, cell_values, draw_bins, parts_for_rows, read_rows
 from fairlimits.decorrelation.maps import Maps, largest_difference
@@ -37,6 +37,10 @@ class Certificate:
         because shares of a limited number of rows always differ.
     null : ndarray of shape (permutations,)
         The same after the groups of the test rows were shuffled: what limited rows alone give.
+    categories_kept : float
+        Share of the categorical values of the test rows that are the same after the map; NaN if there are none.
+    numbers_moved : float
+        How far their numbers are from those after the map, on average, in standard deviations; NaN if there are none.
     attacks : tuple of Attack
         What adversaries reach, before and after the map, with and without the label.
     confidence : float
@@ -48,6 +52,8 @@ class Certificate:
     baseline_correlation: float
     correlation: float
     null: Floats
+    categories_kept: float
+    numbers_moved: float
     attacks: tuple[Attack, ...]
     confidence: float
 
@@ -89,7 +95,9 @@ class Certificate:
                 "measure": "correlation on held-out rows",
                 "before": self.baseline_correlation,
                 "after": self.correlation,
-            }
+            },
+            {"measure": "categories kept, per row", "before": 1.0, "after": self.categories_kept},
+            {"measure": "numbers moved, per row, in standard deviations", "before": 0.0, "after": self.numbers_moved},
         ]
         before = {(a.adversary, a.with_label, a.group): a for a in self.attacks if not a.mapped}
         for found in (a for a in self.attacks if a.mapped):
@@ -117,8 +125,9 @@ class Certificate:
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         """
-        # The first figure is the correlation, which is on another scale.
-        shown = [row for row in self.figures()[1:] if not np.isnan([row["before"], row["after"]]).any()]
+        # Other figures than those of the adversaries are on other scales.
+        adversaries = [row for row in self.figures() if "low" in row]
+        shown = [row for row in adversaries if not np.isnan([row["before"], row["after"]]).any()]
         with figure_style():
             ax = axes_or_new(ax, (7.4, 1.4 + 0.35 * len(shown)))
             ax.axvline(0.5, color=MUTED, linewidth=1)
@@ -182,6 +191,7 @@ def certify(
         )
     ]
     raw, after = parts["testing"]
+    kept, moved = _distortion(schema, raw, after)
     null = np.array([_apart(after, rng.permutation(after.group)) for _ in range(permutations)])
     return Certificate(
         train_rows=len(train),
@@ -189,6 +199,8 @@ def certify(
         baseline_correlation=_apart(raw, raw.group),
         correlation=_apart(after, after.group),
         null=null,
+        categories_kept=kept,
+        numbers_moved=moved,
         attacks=tuple(attacks),
         confidence=confidence,
     )
@@ -219,6 +231,23 @@ def _views(dist: CellDistribution, maps: Maps, aware: bool, data: Dataset, rando
         View(rows.cell, data.columns, label, data.group, weight),
         View(bins, values, label, data.group, weight),
     )
+
+
+def _distortion(schema: Schema, before: View, after: View) -> tuple[float, float]:
+    """Share of categories that rows keep, and how far their numbers move: means over features and rows."""
+    kept, moved = [], []
+    for feature in schema.features:
+        old, new = before.values[feature.name], after.values[feature.name]
+        if feature.kind != "numeric":
+            kept.append(float(np.average(old == new, weights=before.weight)))
+            continue
+        known = ~(np.isnan(old) | np.isnan(new)) & (before.weight > 0)
+        if known.any():
+            old, new, weight = old[known], new[known], before.weight[known]
+            spread = math.sqrt(np.average((old - np.average(old, weights=weight)) ** 2, weights=weight))
+            if spread > 0:
+                moved.append(float(np.average(np.abs(new - old), weights=weight)) / spread)
+    return tuple(float(np.mean(own)) if own else math.nan for own in (kept, moved))  # type: ignore[return-value]
 
 
 def _apart(view: View, group: Ints) -> float:

@@ -190,7 +190,7 @@ class Decorrelation:
             ("accuracy", self.rule_accuracy, self.accuracy),
             *((f"gap {name}", self.rule_gaps[name], self.gaps[name]) for name in ALL_NOTIONS),
             ("mass kept in place", 1.0, self.kept_in_place),
-            ("mean distance moved", 0.0, self.distortion),
+            ("mean distance moved, cell to cell", 0.0, self.distortion),
         ]
         return [{"measure": name, "before": before, "after": after} for name, before, after in rows]
 

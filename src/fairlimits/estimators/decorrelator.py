@@ -41,8 +41,8 @@ from fairlimits.notions import check_tolerances
 class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Replace people's features by ones from which their group cannot be told, at the least loss of accuracy.
 
-    The features are cut into cells, the best rule within the tolerances is found, and the map is the one that keeps
-    this rule useful and moves people least (see `decorrelate`).
+    People are cut into cells by their features and an estimate of P(A, Y | x), the best rule within the tolerances is
+    found, and the map is the one that keeps this rule useful and moves people least (see `decorrelate`).
 
     Parameters
     ----------
@@ -52,10 +52,10 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         What accuracy and correlation with the group count; only their ratio matters.
     cells : int, optional
         Number of cells, by default as in `discretize`.
-    partition : {"features", "outcome", "blend"}, default="features"
+    partition : {"blend", "outcome", "features"}, default="blend"
         What the cells cut (see `discretize`).
     estimator : scikit-learn classifier, optional
-        What to learn P(A, Y | x) with, if that is what the cells cut (see `estimate_outcome`).
+        What to learn P(A, Y | x) with, unless the cells cut the features alone (see `estimate_outcome`).
     aware : bool, default=False
         Whether rule and map see the group. Then `transform` needs ``sensitive_features`` too, and its result has one
         column more, ``scored_as``: the group that the rule takes the row for.
@@ -98,7 +98,7 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         accuracy_weight: float = ACCURACY_WEIGHT,
         correlation_weight: float = CORRELATION_WEIGHT,
         cells: int | None = None,
-        partition: Partition = "features",
+        partition: Partition = "blend",
         estimator: Any = None,
         aware: bool = False,
         random_state: int = 0,

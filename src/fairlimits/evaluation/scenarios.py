@@ -24,8 +24,8 @@ from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation.audits import Audit, audit_on, from_rows, split_rows
 from fairlimits.evaluation.audits.predictions import THRESHOLD, Decided, Predictions
 from fairlimits.evaluation.evaluations import row_scores
-from fairlimits.law import CellDistribution, Outcome, check_enough_rows, discretize, estimate_outcome
-from fairlimits.limits import Rule, solve
+from fairlimits.law import Outcome, estimate_outcome
+from fairlimits.limits import Rule, on_cells, solve
 from fairlimits.notions import (
     INDIVIDUAL,
     RESAMPLES,
@@ -224,7 +224,6 @@ def compare_scenarios(
     *,
     correlation: float = 0.0,
     test_size: float = 0.3,
-    cells: int | None = None,
     estimator: Any = None,
     predictions: Predictions | None = None,
     confidence: float = 0.95,
@@ -234,8 +233,9 @@ def compare_scenarios(
 ) -> Scenarios:
     """Compare the four situations, on rows that took no part in making the rules.
 
-    Rules on group notions are solved on cells of an estimate of P(A, Y | x). With individual fairness among the
-    tolerances, and for the paper's fixed rule, the cells cut that estimate and the features.
+    Rules on group notions are solved on up to 256 cells of an estimate of P(A, Y | x), learned from the rows to learn
+    from. With individual fairness among the tolerances, and for the paper's fixed rule, the cells cut that estimate and
+    the features.
 
     Parameters
     ----------
@@ -247,8 +247,6 @@ def compare_scenarios(
         Largest correlation of features and group that "decorrelated" allows, from 0 to 2.
     test_size : float, default=0.3
         Share of the rows to evaluate on.
-    cells : int, optional
-        Number of cells that cut the estimate and the features, by default as in `discretize`.
     estimator : scikit-learn classifier, optional
         What to learn with; see `estimate_outcome`.
     predictions : str, sequence of str, array-like, or mapping of str to array-like, optional
@@ -282,21 +280,16 @@ def compare_scenarios(
             raise InputError("There is no feature besides the predictions; use audit, or give the features too.")
     learned, held = split_rows(people, test_size, random_state)
     learn, test = people.take(learned), people.take(held)
-    if cells is not None:
-        check_enough_rows(int(learn.counts.sum()), cells)
     outcome = estimate_outcome(
         learn, estimator=estimator, random_state=random_state, progress=lambda done, words: tell(0.8 * done, words)
     )
-    tell(0.8, "cutting cells")
-    dist = discretize(learn, cells, partition="blend", outcome=outcome, random_state=random_state)
     options: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "random_state": random_state}
     found = compare(
         outcome,
-        dist,
         test,
         asked,
         correlation=correlation,
-        progress=lambda done, words: tell(0.85 + 0.1 * done, words),
+        progress=lambda done, words: tell(0.8 + 0.15 * done, words),
         **options,
     )
     if not models:
@@ -307,7 +300,6 @@ def compare_scenarios(
 
 def compare(
     outcome: Outcome,
-    dist: CellDistribution,
     test: Dataset,
     tolerances: Mapping[str, float],
     *,
@@ -317,14 +309,12 @@ def compare(
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Scenarios:
-    """Compare the four situations, from an estimate and cells that are there already (see `compare_scenarios`).
+    """Compare the four situations, from an estimate that is there already (see `compare_scenarios`).
 
     Parameters
     ----------
     outcome : Outcome
         Estimate on the rows to learn from.
-    dist : CellDistribution
-        Cells that blend that estimate with the features.
     test : Dataset
         Rows to evaluate on.
     tolerances, correlation, confidence, resamples, random_state, progress
@@ -334,16 +324,20 @@ def compare(
     apart = {**tolerances, "DP": min(tolerances.get("DP", np.inf), correlation / 2)}
     found: list[tuple[bool, bool, bool, Rule | Decorrelation, float]] = []
     warn_of_nothing_to_compare(apart, outcome.data.groups, outcome.data.counts)
+    tell(0.0, "cutting cells")
+    # A map sends people to cells, which have to be kinds of people: those of individual fairness.
+    dist = on_cells(outcome, [INDIVIDUAL], random_state)
     with warnings.catch_warnings():
         # Said once, for all situations.
         warnings.simplefilter("ignore", SmallGroupsWarning)
         for aware in (False, True):
-            tell(0.4 * aware, f"solving, group {'seen' if aware else 'hidden'}")
+            tell(0.3 + 0.25 * aware, f"solving, group {'seen' if aware else 'hidden'}")
+            asked: dict[str, Any] = {"aware": aware, "random_state": random_state}
             fixed = solve(dist, tolerances, aware=aware)
             plan = decorrelate(dist, fixed, distortion=None)
             found += [
-                (aware, False, False, _best(outcome, dist, tolerances, aware), np.nan),
-                (aware, True, False, _best(outcome, dist, apart, aware), correlation),
+                (aware, False, False, solve(outcome, tolerances, **asked), np.nan),
+                (aware, True, False, solve(outcome, apart, **asked), correlation),
                 (aware, True, True, plan, plan.correlation),
             ]
     tell(0.8, "evaluating on held-out rows")
@@ -365,11 +359,6 @@ def compare(
         tested=test.n_rows,
         calibration_error=outcome.calibration_error(),
     )
-
-
-def _best(outcome: Outcome, dist: CellDistribution, tolerances: Mapping[str, float], aware: bool) -> Rule:
-    """Best rule that was found: on cells of the estimate, which cut the features too for individual fairness."""
-    return solve(dist if INDIVIDUAL in tolerances else outcome, tolerances, aware=aware)
 
 
 # What each cost compares: the situation with more freedom, and the one with less, as (aware, decorrelated, fixed).

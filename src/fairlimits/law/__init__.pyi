@@ -1,7 +1,6 @@
 from fairlimits.law.cells.building import SamplingWarning as SamplingWarning
 from fairlimits.law.cells.building import check_partitions as check_partitions
 from fairlimits.law.cells.building import discretize as discretize
-from fairlimits.law.cells.building import sampling_note as sampling_note
 from fairlimits.law.cells.counts import count_cells as count_cells
 from fairlimits.law.cells.distributions import CellDistribution as CellDistribution
 from fairlimits.law.cells.merging import merge as merge
@@ -24,6 +23,7 @@ from fairlimits.law.cells.quantizer.codebook import distortion as distortion
 from fairlimits.law.cells.quantizer.codebook import fit_codebook as fit_codebook
 from fairlimits.law.cells.sampling import cells_supported as cells_supported
 from fairlimits.law.cells.sampling import samples_needed as samples_needed
+from fairlimits.law.cells.support import support_note as support_note
 from fairlimits.law.generators import PAPER_EPOCHS as PAPER_EPOCHS
 from fairlimits.law.generators import CartGenerator as CartGenerator
 from fairlimits.law.generators import CtganGenerator as CtganGenerator

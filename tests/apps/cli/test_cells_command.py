@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -23,11 +24,11 @@ def folder(tmp_path: Path) -> Path:
 def test_files_are_cut_counted_and_merged(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, second, both = (str(tmp_path / f"{name}.npz") for name in ("first", "second", "both"))
     parts = sorted(str(path) for path in folder.iterdir())
-    assert run(["cells", parts[0], *COLUMNS, "--cells", "7", "-o", first]) == 0
+    assert run(["cells", parts[0], *COLUMNS, "--cells", "7", "--partition", "features", "-o", first]) == 0
     assert run(["cells", *parts[1:], "--like", first, "-o", second]) == 0
     assert run(["merge", first, second, "-o", both]) == 0
     out = capsys.readouterr().out
-    assert "600 rows in 7 cells" in out
+    assert "600 rows in 7 cells (features)" in out
     assert ["together", "900"] in [line.split() for line in out.splitlines()]
     dist = fl.CellDistribution.load(both)
     base = fl.CellDistribution.load(first)
@@ -35,6 +36,20 @@ def test_files_are_cut_counted_and_merged(folder: Path, tmp_path: Path, capsys: 
     for words in ([], ["--generator", "none"]):
         assert run(["frontier", both, "--points", "3", *words]) == 0
         assert "900 rows, 7 cells" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("partition", [None, "blend"])
+def test_cells_of_a_table_are_those_of_the_law(
+    folder: Path, tmp_path: Path, partition: Literal["blend"] | None
+) -> None:
+    source, target = str(folder / "part0.parquet"), str(tmp_path / "cells.npz")
+    words = [] if partition is None else ["--partition", partition]
+    assert run(["cells", source, *COLUMNS, "--cells", "9", *words, "-o", target]) == 0
+    data = fl.open_data(source, **ROLES)
+    kept, made = fl.CellDistribution.load(target), fl.discretize(data, 9, partition=partition or "outcome")
+    assert kept.origin.partition == (partition or "outcome")
+    np.testing.assert_allclose(kept.mass, made.mass, atol=1e-12)
+    np.testing.assert_array_equal(kept.cells_of(data), made.cells_of(data))
 
 
 @pytest.mark.parametrize("how", ["files", "pattern", "directory", "one"])
@@ -82,7 +97,12 @@ def test_large_files_are_read_in_parts(folder: Path, monkeypatch: pytest.MonkeyP
             "--generator is bootstrap, but files",
         ),
         (["frontier", "{cells}", "--generator", "cart"], "the cells were made before, with generator none"),
-        (["cells", "{big}", *COLUMNS, "--generator", "cart", "-o", "{out}"], "leave --generator out"),
+        (["cells", "{big}", *COLUMNS, "-o", "{out}"], "Give --partition features"),
+        (
+            ["cells", "{big}", *COLUMNS, "--partition", "features", "--generator", "cart", "-o", "{out}"],
+            "leave --generator out",
+        ),
+        (["cells", "{big}", "--like", "{cells}", "--partition", "blend", "-o", "{out}"], "leave --partition out"),
         (["cells", "{big}", "--like", "{cells}", "--generator", "cart", "-o", "{out}"], "with --like"),
         (["scenarios", "{big}", *COLUMNS], "rows of one table in memory"),
         (["scenarios", "{cells}", *COLUMNS], "rows of one table in memory"),

@@ -44,6 +44,10 @@ def options(path: Path, **changes: str | None) -> list[str]:
     return [str(path), *(word for key, value in chosen.items() if value is not None for word in (f"--{key}", value))]
 
 
+def report_options(path: Path, **changes: str | None) -> list[str]:
+    return options(path, **{"cells": None, "generator": None, **changes})
+
+
 def test_frontier_prints_a_table(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["frontier", *options(csv), "--points", "3"]) == 0
     out = capsys.readouterr().out
@@ -171,7 +175,7 @@ def test_bad_files_get_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixtur
     text, named = BAD_FILES[case]
     path = write(tmp_path, text)
     target = tmp_path / "report.html"
-    assert run(["report", *options(path), "-o", str(target)]) == 2
+    assert run(["report", *report_options(path), "-o", str(target)]) == 2
     captured = capsys.readouterr()
     assert named in captured.err
     assert len(captured.err.strip().splitlines()) == 1
@@ -180,7 +184,7 @@ def test_bad_files_get_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_negative_weights_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, rows_of(w=["-1"] * 40))
-    assert run(["report", *options(path, weight="w"), "-o", str(tmp_path / "r.html")]) == 2
+    assert run(["report", *report_options(path, weight="w"), "-o", str(tmp_path / "r.html")]) == 2
     assert "negative" in capsys.readouterr().err
 
 
@@ -195,11 +199,11 @@ def test_constant_features_are_legal_but_cannot_make_many_cells(
 
 
 def test_unreadable_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["report", *options(tmp_path / "none.csv")]) == 2
+    assert run(["report", *report_options(tmp_path / "none.csv")]) == 2
     assert "none.csv" in capsys.readouterr().err
-    assert run(["report", *options(tmp_path)]) == 2
+    assert run(["report", *report_options(tmp_path)]) == 2
     broken = write(tmp_path, "PAR1 no", "broken.parquet")
-    assert run(["report", *options(broken)]) == 2
+    assert run(["report", *report_options(broken)]) == 2
     assert "broken.parquet" in capsys.readouterr().err
 
 
@@ -216,6 +220,8 @@ def test_decorrelate_writes_features_alone_and_applies_a_kept_plan(
     assert run([*words, "-o", str(mapped), "--save-plan", str(plan)]) == 0
     out = capsys.readouterr().out
     assert "mass kept in place" in out
+    assert "categories kept, per row" in out
+    assert "Held out, on 120 new people:" in out
     assert "no map of the features can prevent that" in out
     table = pq.read_table(mapped)
     assert table.column_names == ["age", "job"]
@@ -257,6 +263,7 @@ def test_an_aware_plan_is_kept_and_applied(csv: Path, tmp_path: Path) -> None:
         (["-o", "mapped.html"], "html"),
         (["--seed", "-1"], "seed is -1"),
         (["--unseen", "missing"], "--plan"),
+        (["--partition", "people"], "--partition is 'people'"),
         (["-o", "people.csv"], "people.csv itself"),
         (["--plan", "none.npz", "-o", "mapped.csv"], "takes no --label, --positive, --sensitive, --cells"),
     ],
@@ -298,7 +305,7 @@ def test_a_plan_that_cannot_be_applied_gets_one_sentence(
 
 def test_scenarios_print_and_write(csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "table.json"
-    chosen = options(csv, generator=None, cells="6")
+    chosen = options(csv, generator=None, cells=None)
     assert run(["scenarios", *chosen, "-t", "DP=0.1", "-t", "EOd=0.2", "-o", str(target)]) == 0
     out = capsys.readouterr().out
     assert "group hidden, decorrelated after the rule was fixed" in out
@@ -325,7 +332,7 @@ def test_scenarios_place_a_model(
     decided = (np.random.default_rng(0).random(len(people["paid"])) < 0.5).astype(int)
     source, target = tmp_path / "decided.csv", tmp_path / "table.json"
     pa_csv.write_csv(pa.table({**people, "decided": decided}), source)
-    words = ["scenarios", *options(source, generator=None, cells="6"), "--prediction", "decided", "-o", str(target)]
+    words = ["scenarios", *options(source, generator=None, cells=None), "--prediction", "decided", "-o", str(target)]
     assert run(words) == 0
     out = capsys.readouterr().out
     model = json.loads(target.read_text(encoding="utf-8"))["model"]
@@ -363,39 +370,55 @@ def test_rows_needed_are_told_for_each_tolerance() -> None:
 def test_bad_scenarios_get_one_sentence(
     csv: Path, capsys: pytest.CaptureFixture[str], words: list[str], named: str
 ) -> None:
-    assert run(["scenarios", *options(csv, generator=None), *words]) == 2
+    assert run(["scenarios", *options(csv, generator=None, cells=None), *words]) == 2
     error = capsys.readouterr().err
     assert error.startswith("Error: ")
     assert named in error
     assert "Traceback" not in error
 
 
-@pytest.mark.parametrize(("command", "suffix"), [("report", "html"), ("frontier", "csv"), ("decorrelate", "csv")])
-def test_commands_generate_rows_unless_told_not_to(
-    csv: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    command: str,
-    suffix: str,
+@pytest.mark.parametrize("command", ["frontier", "decorrelate"])
+def test_commands_on_feature_cells_generate_rows_unless_told_not_to(
+    csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
-    quick_learner(monkeypatch, "reports.held_out")
-
     def written(name: str, **changes: str | None) -> str:
-        target = tmp_path / f"{name}.{suffix}"
-        cut = ["--partition", "features"] if command == "frontier" else []
-        assert run([command, *options(csv, cells="4", **changes), *cut, "-o", str(target)]) == 0
+        target = tmp_path / f"{name}.csv"
+        chosen = options(csv, cells="4", partition="features", **changes)
+        assert run([command, *chosen, "-o", str(target)]) == 0
         return target.read_text(encoding="utf-8")
 
     chosen = written("cart", generator="cart", samples="20000")
-    assert written("default", generator=None, samples="20000") == chosen.replace("cart.csv", "default.csv").replace(
-        "cart.html", "default.html"
-    ).replace("--generator cart ", "")
+    assert written("default", generator=None, samples="20000") == chosen
     assert written("rows") != chosen
-    if command == "report":
-        assert "no number of generated rows can say" in chosen
-        return
     capsys.readouterr()
     # Far too few rows for the cells are said, not refused.
     written("few", generator="bootstrap", samples="100")
     assert "the sampling bound asks for" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["frontier", "decorrelate", "cells"])
+def test_generators_are_for_cells_of_the_features(
+    csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    target = str(tmp_path / ("out.npz" if command == "cells" else "out.csv"))
+    for changes, named in (({"generator": "cart"}, "--generator"), ({"generator": None, "samples": "9"}, "--samples")):
+        assert run([command, *options(csv, **changes), "-o", target]) == 2
+        error = capsys.readouterr().err
+        assert f"leave {named} out, or add --partition features" in error
+        assert error.count("\n") == 1
+
+
+def test_cells_that_the_rows_do_not_support_are_never_called_a_limit(
+    csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "curve.json"
+    words = ["frontier", *options(csv, cells="150"), "--points", "2", "-o", str(target)]
+    assert run(words) == 0
+    assert "not a limit" not in capsys.readouterr().out
+    assert json.loads(target.read_text())["notes"] == []
+    assert run([*words, "--partition", "features"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Note: 600 rows are too few for 150 cells of the features: ")
+    assert "Best accuracy, plug-in, not a limit (600 rows, 150 cells)" in out
+    (note,) = json.loads(target.read_text())["notes"]
+    assert note in out

@@ -230,7 +230,7 @@ PARTS = [*WORDS, "--partition", "features"]
 def test_other_files_are_written_over() -> None:
     for _ in range(2):
         assert run(["frontier", "parts", *PARTS, "--cells", "3", "--points", "2", "-o", "parts/curve.png"]) == 0
-        assert run(["cells", "parts", *WORDS, "--cells", "3", "-o", "parts/cells.npz"]) == 0
+        assert run(["cells", "parts", *PARTS, "--cells", "3", "-o", "parts/cells.npz"]) == 0
 
 
 @pytest.mark.parametrize(

@@ -52,10 +52,8 @@ def people(
     )
 
 
-def reported(data: fl.Dataset, name: str = "people", generator: str | None = None, **options: Any) -> fl.Report:
-    return fl.report(
-        data, name=name, cells=10, generator=generator, n_samples=11_000, estimator=LogisticRegression(), **options
-    )
+def reported(data: fl.Dataset, name: str = "people", **options: Any) -> fl.Report:
+    return fl.report(data, name=name, estimator=LogisticRegression(), **options)
 
 
 @pytest.fixture(scope="module")
@@ -85,11 +83,11 @@ def test_the_content_is_plain_data_and_every_key_is_documented(report: fl.Report
     assert content["schema"] == 1
     documented = set(re.findall(r"`([A-Za-z_]+)`", DOCS.read_text(encoding="utf-8"))) | {"value", "low", "high"}
     # What comes from the data, or names a notion, a learner or a package, is no key of the layout.
-    for free in ("info", "versions"):
-        content.pop(free)
+    content.pop("versions")
     content["held_out"].pop("learners")
-    for cell in content["on_cells"]["changed"]:
-        cell.pop("person")
+    for own in content["on_cells"]["affected"]:
+        own.pop("person")
+        own.pop("groups")
     assert set(keys(content)) - set(NOTIONS) - {"IF"} <= documented
 
 
@@ -185,7 +183,7 @@ def test_where_nothing_is_left_to_compare_the_page_says_so() -> None:
     assert few.startswith("Not estimable, for no two groups are left to compare: gaps in demographic parity")
     assert few.endswith(
         "on held-out rows, and in demographic parity, equal accuracy, equal opportunity, predictive "
-        "equality, equalized odds on the cells."
+        "equality, equalized odds on the rows learned from."
     )
     assert "not estimable" in found.to_html()
     # Nothing is said of what a notion costs that nobody could be compared in.
@@ -193,10 +191,22 @@ def test_where_nothing_is_left_to_compare_the_page_says_so() -> None:
     assert "What fairness costs is not estimable, for no two groups have rows enough, in" in found.summary()
 
 
-def test_a_generator_is_judged() -> None:
-    found = reported(people(n=600), generator="cart")
-    assert found.findings.generator is not None
-    assert "rows of the generator cart" in found.to_html()
+def test_every_figure_says_on_whom_it_is(report: fl.Report, page: str) -> None:
+    held = report.findings.held_out
+    assert (held.learned, held.tested) == (840, 360)
+    told = " ".join(unescape(re.sub(r"<svg.*?</svg>|<[^>]+>", " ", page, flags=re.DOTALL)).split())
+    sections = re.findall(r'<section id="([^"]+)">(.*?)</section>', page, re.DOTALL)
+    for name, content in sections:
+        if name in ("data", "limits", "again"):
+            continue
+        assert "plug-in" in content or "new people" in content, name
+        assert "840 rows learned from" in content or "360 new people" in content, name
+        if "plug-in" in content:
+            assert "840 rows learned from" in content, name
+    assert "generator" not in told
+    best = f"best {100 * report.findings.on_cells.best_hidden:.1f}%"
+    assert best in dict(sections)["exact-limits"]
+    assert f"best {100 * held.best_hidden.value:.1f}%" in dict(sections)["costs"]
 
 
 def test_the_same_data_gives_the_same_page(page: str, report: fl.Report) -> None:
@@ -220,7 +230,7 @@ def test_the_command_writes_what_python_gives(
 
     monkeypatch.setattr("fairlimits.apps.report.report", fast)
     words = ["report", "loans.csv", *(word for key, value in columns.items() for word in (f"--{key}", value))]
-    words += ["--cells", "8", "--generator", "none", "--seed", "2", "-t", "EOd=0.1", "-o"]
+    words += ["--seed", "2", "-t", "EOd=0.1", "-o"]
     assert run([*words, "written.json"]) == 0
     shown = capsys.readouterr().out
     assert run([*words, "written.html"]) == 0
@@ -228,8 +238,6 @@ def test_the_command_writes_what_python_gives(
         fl.open_data("loans.csv", **columns),
         {"EOd": 0.1},
         name="loans",
-        cells=8,
-        generator=None,
         random_state=2,
         estimator=LogisticRegression(),
         command=made[0].command,
@@ -302,19 +310,17 @@ def test_costs_are_drawn_where_asked(report: fl.Report) -> None:
 
 def test_a_report_says_what_it_is_and_how_to_make_it_again(report: fl.Report, page: str) -> None:
     assert repr(report) == "Report(people; 1,200 rows; DP within 0.05)"
-    again = making._call({"DP": 0.05}, cells=10, generator=None, random_state=0)
-    assert again == "fairlimits.report(data, {'DP': 0.05}, cells=10, generator=None)"
+    again = making._call({"DP": 0.05}, test_size=0.4, random_state=0)
+    assert again == "fairlimits.report(data, {'DP': 0.05}, test_size=0.4)"
     assert escape(report.command) in page
     with pytest.raises(AttributeError):
         report.command = "x"  # type: ignore[misc]
 
 
-def test_too_few_generated_rows_are_among_the_warnings() -> None:
-    """And not a Python warning beside, which would be an error here."""
-    found = fl.report(people(n=600), cells=10, generator="bootstrap", n_samples=500, estimator=LogisticRegression())
-    kinds = [own["kind"] for own in found.to_dict()["warnings"]]
-    assert "few rows per cell" in kinds
-    assert "500 rows of the generator bootstrap are too few" in found.summary()
+def test_few_rows_are_among_the_warnings(report: fl.Report, page: str) -> None:
+    (few,) = (own["text"] for own in report.to_dict()["warnings"] if own["kind"] == "few rows learned from")
+    assert f"Note: {few}" in report.summary()
+    assert escape(few) in page
 
 
 def test_bad_questions_get_one_sentence() -> None:
@@ -327,7 +333,7 @@ def test_bad_questions_get_one_sentence() -> None:
 
 
 def test_the_page_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its program, on fewer rows and cells than people would take."""
+    """Its program, on fewer rows than people would take."""
     monkeypatch.chdir(tmp_path)
     program = re.findall(r"```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
     names: dict[str, Any] = {}
@@ -337,7 +343,7 @@ def test_the_page_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return load(name).take(np.arange(1500))
 
     def fast(*given: Any, **options: Any) -> fl.Report:
-        return making.report(*given, **options, cells=8, generator=None, estimator=LogisticRegression(max_iter=1000))
+        return making.report(*given, **options, estimator=LogisticRegression(max_iter=1000))
 
     monkeypatch.setattr(fl, "load_dataset", few)
     monkeypatch.setattr(fl, "report", fast)

@@ -11,7 +11,7 @@ import pytest
 
 import fairlimits as fl
 from fairlimits.errors import DataError, InputError
-from fairlimits.law.cells.building import SamplingWarning, default_cells, discretize, sampling_note
+from fairlimits.law.cells.building import SamplingWarning, default_cells, discretize
 from fairlimits.law.cells.origins import Partition
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.generators import CartGenerator
@@ -86,18 +86,6 @@ def test_too_few_samples_for_the_cells_are_warned_of(data: fl.Dataset) -> None:
         warnings.simplefilter("error")
         discretize(data, 6, generator="bootstrap", n_samples=NEEDED, partition="features")
         discretize(data, 6, generator=None, n_samples=10, partition="features")
-
-
-def test_note_says_whose_law_the_bound_speaks_of(data: fl.Dataset) -> None:
-    generated = sampling_note(discretize(data, 6, generator="bootstrap", n_samples=NEEDED, partition="features"))
-    assert "enough for 6 cells" in generated
-    assert "The source is the generator" in generated
-    assert "1,500 rows" in generated
-    real = sampling_note(discretize(data, 6, generator=None, partition="features"))
-    assert "1,500 real rows are too few for 6 cells" in real
-    assert "generator" not in real
-    numbers = sampling_note(fl.CellDistribution.from_mass(np.ones((2, 2, 2))))
-    assert "not known" in numbers
 
 
 def test_progress_rises_from_start_to_end(data: fl.Dataset) -> None:

@@ -1,4 +1,4 @@
-"""``fairlimits cells``: rows cut into cells and counted, kept in a file that other commands take."""
+"""``fairlimits cells``: the law of rows on cells, kept in a file that other commands take."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
 from fairlimits.errors import InputError
-from fairlimits.law import DEFAULT_SAMPLES
+from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, FEATURES
 
 
 def cells(
@@ -32,26 +32,33 @@ def cells(
             help="Count on the cells of this .npz file, made before from other rows.", rich_help_panel="Cells"
         ),
     ] = None,
-    number: Annotated[int, typer.Option("--cells", help="Number of cells.", rich_help_panel="Cells")] = 256,
+    number: Annotated[
+        int | None,
+        typer.Option(
+            "--cells", help="Number of cells: 256, or more for many groups, unless you say.", rich_help_panel="Cells"
+        ),
+    ] = None,
+    partition: options.PartitionOption = options.AUTO,
     generator: options.Generator = "none",
     samples: options.Samples = DEFAULT_SAMPLES,
     seed: options.Seed = 0,
 ) -> None:
-    """Cut rows into cells, count them, and keep the counts in a file.
+    """Cut rows into cells, and keep the joint law of cell, group and label in a file.
 
-    The file holds counts, the centre of each cell, which is the mean of its rows, and the names of columns, groups and
-    categories. Other rows can be counted on the same cells with --like, and the counts added up with fairlimits merge.
+    The file holds shares and counts, the centre of each cell, which is the mean of its rows, the names of columns,
+    groups and categories, and what places new rows in the cells. With --partition features, other rows can be counted
+    on the same cells with --like, and the counts added up with fairlimits merge.
 
     Examples
     --------
       fairlimits cells adult -o cells.npz
 
-      fairlimits cells 'big/*.parquet' --label paid --sensitive sex -o monday.npz
+      fairlimits cells 'big/*.parquet' --label paid --sensitive sex --partition features -o monday.npz
 
       fairlimits cells 'next/*.parquet' --like monday.npz -o tuesday.npz
     """
     from fairlimits.data import SET_ASIDE, check_small_groups
-    from fairlimits.law import DEFAULT_GENERATOR, CellDistribution, discretize
+    from fairlimits.law import CellDistribution, discretize
 
     # With --like, a name of a benchmark is that of a file too.
     check_outputs([*(data if like is None else map(Path, data)), like], (output, (".npz",)))
@@ -70,6 +77,11 @@ def cells(
         odd = [name for name, value in given.items() if value]
         if odd:
             raise InputError(f"--like says what the columns mean; leave {', '.join(odd)} out.")
+        if partition not in (options.AUTO, FEATURES):
+            raise InputError(
+                f"--partition is {partition}, but with --like rows are counted on cells of the features; leave "
+                "--partition out."
+            )
         if generator not in (DEFAULT_GENERATOR, "none"):
             raise InputError(
                 f"--generator is {generator}, but with --like rows are counted as they are; leave --generator out."
@@ -93,7 +105,10 @@ def cells(
         )
         if isinstance(rows, CellDistribution):
             raise InputError(f"{data[0]} holds cells already; give rows.")
-        dist = options.make_cells(rows, number, seed, generator, samples)
+        chosen = options.check_partition(rows, partition, generator, samples)
+        dist = options.make_cells(rows, number, seed, generator, samples, chosen)
     dist.save(output)
-    say(f"{dist.origin.rows:,} rows in {dist.n_cells} cells, groups {', '.join(dist.groups)}.")
+    say(
+        f"{dist.origin.rows:,} rows in {dist.n_cells} cells ({dist.origin.partition}), groups {', '.join(dist.groups)}."
+    )
     say(f"Written to {output}.")

@@ -57,15 +57,17 @@ def decorrelate(
         str, typer.Option(help="Categories that a kept plan does not know: refuse them, or take them as missing.")
     ] = "refuse",
     cells: options.Cells = 128,
+    partition: options.PartitionOption = options.AUTO,
     generator: options.Generator = DEFAULT_GENERATOR,
     samples: options.Samples = DEFAULT_SAMPLES,
     seed: options.Seed = 0,
 ) -> None:
     """Map the features so that the group cannot be told from them, at the least loss and the least change.
 
-    The map is made on 60% of the rows and tried on the others; all rows are written. The table holds mapped features
-    alone: no sensitive column, no label, no weight, and the rows in the order they came. Whoever has the plan and the
-    seed can tell where a mapped row can have come from: keep both to yourself.
+    The map is made on 60% of the rows, on cells that cut the features and an estimate of group and label given them
+    together, and tried on the others; all rows are written. The table holds mapped features alone: no sensitive
+    column, no label, no weight, and the rows in the order they came. Whoever has the plan and the seed can tell where a
+    mapped row can have come from: keep both to yourself.
 
     Examples:
 
@@ -93,9 +95,10 @@ def decorrelate(
     dataset = options.open_table(
         data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
     )
+    chosen = options.check_partition(dataset, partition, generator, samples, alike=True)
     options.say_small_groups(dataset)
     train, held_out = dataset.split(_HELD_OUT, random_state=seed)
-    dist = options.make_cells(train, cells, seed, generator, samples)
+    dist = options.make_cells(train, cells, seed, generator, samples, chosen)
     with notes_said(SmallGroupsWarning):
         rule = solve(dist, asked, aware=aware)
     with progress_bar("Finding the map that moves people least") as tell:
@@ -157,7 +160,7 @@ def _print(plan: Decorrelation, certificate: Certificate, train: Dataset) -> Non
     for row in certificate.figures():
         interval = f" ({row['low']:.3f} to {row['high']:.3f})" if "low" in row else ""
         rows.append((row["measure"], _figure(row["before"]), _figure(row["after"]) + interval))
-    print_table(heads, rows, "Held-out:")
+    print_table(heads, rows, f"Held out, on {certificate.test_rows:,} new people:")
     say()
     say(certificate.summary())
 

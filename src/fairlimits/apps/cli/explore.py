@@ -27,7 +27,7 @@ def explore(
     stream: options.Streamed = None,
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
-    cells: options.Cells = 256,
+    cells: options.Cells = None,
     partition: options.PartitionOption = options.AUTO,
     generator: options.Generator = DEFAULT_GENERATOR,
     samples: options.Samples = DEFAULT_SAMPLES,
@@ -54,7 +54,7 @@ def explore(
     rows = options.open_rows(
         data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
     )
-    chosen = options.check_partition(rows, partition, generator)
+    chosen = options.check_partition(rows, partition, generator, samples)
     outcome = None
     if isinstance(rows, Dataset) and chosen != FEATURES:
         with progress_bar("Learning P(A, Y | x)") as tell:

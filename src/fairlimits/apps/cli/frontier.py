@@ -79,7 +79,7 @@ def frontier(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to a .csv, .json, .png, .pdf or .svg file.")
     ] = None,
-    cells: options.Cells = 256,
+    cells: options.Cells = None,
     partition: options.PartitionOption = options.AUTO,
     generator: options.Generator = DEFAULT_GENERATOR,
     samples: options.Samples = DEFAULT_SAMPLES,
@@ -111,7 +111,7 @@ def frontier(
 
     from fairlimits.limits import frontier as trace
     from fairlimits.limits import ratio_frontier
-    from fairlimits.notions import check_names, rate_name, read_objective, read_requirements
+    from fairlimits.notions import INDIVIDUAL, check_names, rate_name, read_objective, read_requirements
 
     check_outputs([*data], (output, (".csv", ".json", *_PICTURES)))
     if ratio is not None and (notion or exact):
@@ -132,7 +132,7 @@ def frontier(
     rows = options.open_rows(
         data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
     )
-    chosen = options.check_partition(rows, partition, generator, (*moving, *fixed))
+    chosen = options.check_partition(rows, partition, generator, samples, alike=INDIVIDUAL in (*moving, *fixed))
     dist = options.make_cells(rows, cells, seed, generator, samples, chosen)
     curves: dict[bool, Frontier] = {}
     with notes_said(SmallGroupsWarning) as notes:
@@ -170,7 +170,7 @@ def frontier(
             made["requirements"] = held[len(fixed) :]
         if objective != "accuracy":
             made["objective"] = objective
-        _write(output, curves, made, held, [*options.small_groups_notes(rows, dist), *notes])
+        _write(output, curves, made, held, [*options.notes_of(rows, dist), *notes])
         say(f"Written to {output}.")
 
 
@@ -191,6 +191,7 @@ def _fixed(given: list[str], moving: tuple[str, ...]) -> dict[str, float]:
 def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], what: str, held: Sequence[str]) -> None:
     import numpy as np
 
+    from fairlimits.law import support_note
     from fairlimits.limits import solve
 
     at = np.unique(np.concatenate([curve.at for curve in curves.values()]))
@@ -204,10 +205,11 @@ def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], what: str, h
     goal = curves[True].objective
     rows_text = f"{int(dist.counts.sum()):,} rows, " if dist.counts is not None else ""
     asked = "".join(f", {each}" for each in held)
+    kind = "plug-in" if support_note(dist) is None else "plug-in, not a limit"
     print_table(
         (what, "group seen", "group hidden"),
         rows,
-        f"Best {goal.title}, plug-in ({rows_text}{dist.n_cells} cells{asked})",
+        f"Best {goal.title}, {kind} ({rows_text}{dist.n_cells} cells{asked})",
     )
     if any(line.endswith(" =") for row in rows for line in row):
         say("=: everybody gets the same score.")

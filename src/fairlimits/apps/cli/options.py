@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -11,7 +10,7 @@ import typer
 
 from fairlimits.apps.cli.terminal import progress_bar, say
 from fairlimits.errors import InputError, SmallGroupsWarning
-from fairlimits.law import FEATURES
+from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, FEATURES
 
 if TYPE_CHECKING:
     from fairlimits.data import Dataset, Stream
@@ -78,7 +77,10 @@ SmallGroups = Annotated[
         rich_help_panel="Data",
     ),
 ]
-Cells = Annotated[int, typer.Option(help="Number of cells.", rich_help_panel="Cells")]
+Cells = Annotated[
+    int | None,
+    typer.Option(help="Number of cells: 256, or more for many groups, unless you say.", rich_help_panel="Cells"),
+]
 Seed = Annotated[
     int, typer.Option(callback=_check_seed, help="Seed: the same seed gives the same result.", rich_help_panel="Cells")
 ]
@@ -98,11 +100,13 @@ PartitionOption = Annotated[
         "--partition",
         help="What cells cut: an estimate of group and label given the features (outcome); that and the features "
         "(blend); or the features, as in the paper (features), which is all there is for files read in parts. auto is "
-        "outcome, and blend for individual fairness.",
+        "outcome, and blend for individual fairness and maps.",
         rich_help_panel="Cells",
     ),
 ]
-Samples = Annotated[int, typer.Option(help="Rows to generate, with a generator.", rich_help_panel="Cells")]
+Samples = Annotated[
+    int, typer.Option(help="Rows to generate, with a generator of --partition features.", rich_help_panel="Cells")
+]
 
 
 def open_table(
@@ -184,12 +188,13 @@ def say_small_groups(rows: Dataset | CellDistribution) -> None:
         say(rows.small_groups_note)
 
 
-def small_groups_notes(rows: Dataset | Stream | CellDistribution, dist: CellDistribution) -> list[str]:
-    """List the same for a file: of the rows, or of their cells where the rows are not in memory."""
+def notes_of(rows: Dataset | Stream | CellDistribution, dist: CellDistribution) -> list[str]:
+    """List for a file which groups are too small, and whether the rows are too few for their cells."""
     from fairlimits.data import Dataset
+    from fairlimits.law import support_note
 
-    note = (rows if isinstance(rows, Dataset) else dist).small_groups_note
-    return [] if note is None else [note]
+    notes = (rows if isinstance(rows, Dataset) else dist).small_groups_note, support_note(dist)
+    return [note for note in notes if note is not None]
 
 
 def _in_parts(source: str, stream: bool | None) -> bool:
@@ -236,15 +241,14 @@ def _columns(
 
 
 def check_partition(
-    rows: Dataset | Stream | CellDistribution, partition: str, generator: str, notions: Iterable[str] = ()
+    rows: Dataset | Stream | CellDistribution, partition: str, generator: str, samples: int, *, alike: bool = False
 ) -> Partition:
-    """What cells are to cut, or why they cannot; people are compared by notions such as IF.
+    """What cells are to cut, or why they cannot; `alike` if they must be kinds of people, for IF or a map.
 
     Rows are said to be read in parts, and generators to be for cells of the features, before anything is learned.
     """
     from fairlimits.data import Stream
-    from fairlimits.law import DEFAULT_GENERATOR, CellDistribution, Partition
-    from fairlimits.notions import INDIVIDUAL
+    from fairlimits.law import CellDistribution, Partition
 
     if partition not in (AUTO, *get_args(Partition)):
         raise InputError(f"--partition is {partition!r}; it must be 'auto', 'outcome', 'blend' or 'features'.")
@@ -255,32 +259,34 @@ def check_partition(
                 "--partition out."
             )
         return rows.origin.partition
-    chosen = ("blend" if INDIVIDUAL in notions else "outcome") if partition == AUTO else partition
+    chosen = ("blend" if alike else "outcome") if partition == AUTO else partition
     if isinstance(rows, Stream) and chosen != FEATURES:
         raise InputError(
             f"These files are read in parts, and --partition {chosen} learns from rows in memory: its limits are those "
             "that hold up. Give --partition features, whose limits lie lower, or a file with a sample of the rows."
         )
-    if chosen != FEATURES and generator not in (DEFAULT_GENERATOR, "none"):
+    given = {"--generator": generator not in (DEFAULT_GENERATOR, "none"), "--samples": samples != DEFAULT_SAMPLES}
+    odd = " and ".join(name for name, own in given.items() if own)
+    if chosen != FEATURES and odd:
         raise InputError(
-            f"--generator is {generator}, but --partition {chosen} takes the rows as they are; leave --generator out, "
-            "or add --partition features."
+            f"--partition {chosen} takes the rows as they are, and generates none; leave {odd} out, or add --partition "
+            "features."
         )
     return chosen  # type: ignore[return-value]
 
 
 def make_cells(
     rows: Dataset | Stream | CellDistribution,
-    cells: int,
+    cells: int | None,
     seed: int,
     generator: str,
     samples: int,
-    partition: Partition = FEATURES,
+    partition: Partition,
     outcome: Outcome | None = None,
 ) -> CellDistribution:
-    """Cut the data into cells, with a progress bar, and say so if too few rows are generated."""
+    """Cut the data into cells, with a progress bar, and say so if rows are too few for them."""
     from fairlimits.data import Stream
-    from fairlimits.law import DEFAULT_GENERATOR, CellDistribution, SamplingWarning, discretize
+    from fairlimits.law import CellDistribution, SamplingWarning, discretize
 
     if isinstance(rows, CellDistribution):
         known = rows.origin.generator or "none"
@@ -290,6 +296,7 @@ def make_cells(
                 "--generator out."
             )
         say_small_groups(rows)
+        _say_support(rows)
         return rows
     if isinstance(rows, Stream) and generator not in (DEFAULT_GENERATOR, "none"):
         raise InputError(
@@ -310,7 +317,16 @@ def make_cells(
             say(str(warning.message))
         elif issubclass(warning.category, SamplingWarning):
             say(f"Note: {warning.message}")
+    _say_support(dist)
     return dist
+
+
+def _say_support(dist: CellDistribution) -> None:
+    from fairlimits.law import support_note
+
+    note = support_note(dist)
+    if note is not None:
+        say(f"Note: {note}")
 
 
 def read_tolerances(given: list[str]) -> dict[str, float]:

@@ -10,7 +10,6 @@ import typer
 
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
-from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 
 
 def report(
@@ -34,9 +33,6 @@ def report(
         ),
     ] = None,
     test_size: Annotated[float, typer.Option(help="Share of the rows to judge rules on.")] = 0.3,
-    cells: options.Cells = 256,
-    generator: options.Generator = DEFAULT_GENERATOR,
-    samples: options.Samples = DEFAULT_SAMPLES,
     seed: options.Seed = 0,
 ) -> None:
     """Write a page that says what fairness costs on this data, on people that no rule has seen.
@@ -64,9 +60,6 @@ def report(
         "label": label,
         "positive": positive,
         "weight": weight,
-        "cells": cells,
-        "generator": generator if generator != DEFAULT_GENERATOR else None,
-        "samples": samples if samples != DEFAULT_SAMPLES else None,
         "test-size": test_size if test_size != 0.3 else None,
         "seed": seed,
         "output": output,
@@ -90,9 +83,6 @@ def report(
             dataset,
             asked,
             name=Path(data).stem,
-            cells=cells,
-            generator=None if generator == "none" else generator,
-            n_samples=samples,
             test_size=test_size,
             random_state=seed,
             progress=tell,

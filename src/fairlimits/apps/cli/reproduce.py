@@ -48,7 +48,7 @@ def reproduce(
             rich_help_panel="Cells",
         ),
     ] = "features",
-    cells: options.Cells = 256,
+    cells: Annotated[int, typer.Option(help="Number of cells.", rich_help_panel="Cells")] = 256,
     seed: options.Seed = 0,
     multipliers: Annotated[
         list[str] | None,

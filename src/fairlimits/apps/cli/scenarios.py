@@ -47,7 +47,6 @@ def scenarios(
     test_size: Annotated[float, typer.Option(help="Share of the rows to evaluate on.")] = 0.3,
     confidence: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to a .csv or .json file.")] = None,
-    cells: options.Cells = 256,
     seed: options.Seed = 0,
 ) -> None:
     """Compare the four situations: the group seen or hidden, the features decorrelated from it or not.
@@ -88,7 +87,6 @@ def scenarios(
             tolerances,
             correlation=correlation,
             test_size=test_size,
-            cells=cells,
             predictions=prediction,
             confidence=confidence,
             random_state=seed,
@@ -108,7 +106,7 @@ def scenarios(
         if output.suffix.lower() == ".csv":
             write_csv(output, found.to_frame())
         else:
-            made = {"data": data, "cells": cells, "seed": seed, "test size": test_size}
+            made = {"data": data, "seed": seed, "test size": test_size}
             said = [note for note in (dataset.small_groups_note, further) if note is not None]
             write_json(output, _record(found, made, [*said, *notes]))
         say(f"Written to {output}.")

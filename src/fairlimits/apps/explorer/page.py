@@ -61,8 +61,8 @@ def _facts(subject: Subject) -> html.P:
 
 
 def _left_out(subject: Subject) -> list[html.P]:
-    note = subject.small_groups_note
-    return [] if note is None else [html.P(note, id="small-groups", className="note")]
+    shown = {"small-groups": subject.small_groups_note, "too-few-rows": subject.support_note}
+    return [html.P(note, id=name, className="note") for name, note in shown.items() if note is not None]
 
 
 def _controls(subject: Subject) -> list[Any]:

@@ -16,7 +16,7 @@ from fairlimits.apps.explorer.answer import Answer, Choices, Curve
 from fairlimits.apps.explorer.upload import Placed, place, read_predictions
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError, SmallGroupsWarning
-from fairlimits.law import CellDistribution, can_compare
+from fairlimits.law import CellDistribution, can_compare, support_note
 from fairlimits.limits import Rule, solve
 from fairlimits.notions import ALL_NOTIONS, INDIVIDUAL, estimable
 
@@ -57,6 +57,7 @@ class Subject:
         self.notions = tuple(name for name in ALL_NOTIONS if name != INDIVIDUAL or can_compare(self._individual))
         self.estimable = {name: estimable(dist.rates, name) for name in self.notions}
         self.small_groups_note = (dist if data is None else data).small_groups_note
+        self.support_note = support_note(dist)
         self.lock = threading.Lock()
         free = [solve(dist, {}, aware=aware) for aware in (False, True)]
         self.ends = {name: _end(name, [rule.gaps[name] for rule in free]) for name in self.notions}

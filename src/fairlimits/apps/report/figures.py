@@ -30,22 +30,20 @@ _MOST_GROUPS = 4
 
 
 def frontier_figure(findings: Findings) -> Figure:
-    """Draw every single notion's frontier, held out with its band, and plug-in; group hidden above, seen below."""
+    """Draw every single notion's frontier, held out with its band, and exact, plug-in; group hidden above."""
     curves = [curve for curve in findings.held_out.curves if len(curve.notions) == 1]
     notions = list(dict.fromkeys(curve.notions[0] for curve in curves))
-    low, high = _range(curves, findings.on_cells)
+    low, high = _range(curves)
     with figure_style():
         figure, axes = subplots(2, len(notions), figsize=(11.5, 5.4), sharex=True, sharey=True)
         for row, aware in enumerate((False, True)):
             for ax, notion in zip(axes[row], notions, strict=True):
                 curve = next(own for own in curves if own.notions[0] == notion and own.aware == aware)
-                on_cells = next(own for own in findings.on_cells.curves if (own.notion, own.aware) == (notion, aware))
+                exact = next(own for own in findings.on_cells.curves if (own.notion, own.aware) == (notion, aware))
                 until = curve.tolerances[-1]
-                x, y = [*on_cells.tolerances, until], [*on_cells.accuracy, on_cells.accuracy[-1]]
-                ax.plot(
-                    x, y, color=MUTED, linewidth=1.1, linestyle=STYLES[2], label=f"on {findings.on_cells.cells} cells"
-                )
-                _draw(ax, curve, COLOURS["aware" if aware else "unaware"])
+                colour = COLOURS["aware" if aware else "unaware"]
+                _draw(ax, curve, colour)
+                _draw_plug_in(ax, [*exact.tolerances, until], [*exact.accuracy, exact.accuracy[-1]], colour)
                 ax.set_xlim(0, until)
                 ax.set_ylim(low, high)
                 if row == 0:
@@ -89,13 +87,15 @@ def pair_figure(findings: Findings) -> Figure:
     """Draw the frontiers of pairs of notions that move together, beside each alone."""
     pairs = [curve for curve in findings.held_out.curves if len(curve.notions) == 2]
     names = list(dict.fromkeys(tuple(curve.notions) for curve in pairs))
-    low, high = _range(findings.held_out.curves, None)
+    low, high = _range(findings.held_out.curves)
     with figure_style():
         figure, axes = subplots(1, len(names), figsize=(11.5, 3.1), sharey=True)
         for ax, both in zip(np.atleast_1d(axes), names, strict=True):
             for aware in (False, True):
                 own = next(c for c in pairs if tuple(c.notions) == both and c.aware == aware)
-                _draw(ax, own, COLOURS["aware" if aware else "unaware"], f"group {'seen' if aware else 'hidden'}")
+                colour, name = COLOURS["aware" if aware else "unaware"], f"group {'seen' if aware else 'hidden'}"
+                _draw(ax, own, colour, name)
+                _draw_plug_in(ax, own.tolerances, own.plug_in, colour, name)
             ax.set_title(" and ".join(both))
             ax.set_xlabel("largest gap allowed in both")
             ax.set_xlim(0, own.tolerances[-1])
@@ -105,12 +105,9 @@ def pair_figure(findings: Findings) -> Figure:
     return figure
 
 
-def _range(curves: Sequence[HeldOutCurve], cells: OnCells | None) -> tuple[float, float]:
+def _range(curves: Sequence[HeldOutCurve]) -> tuple[float, float]:
     lows = [min((*curve.low, *curve.plug_in)) for curve in curves]
     highs = [max((*curve.high, *curve.plug_in)) for curve in curves]
-    if cells is not None:
-        lows += [min(curve.accuracy) for curve in cells.curves]
-        highs += [max(curve.accuracy) for curve in cells.curves]
     room = max(max(highs) - min(lows), 1e-4) * 0.06
     return min(lows) - room, max(highs) + room
 
@@ -121,8 +118,11 @@ def _draw(ax: Axes, curve: HeldOutCurve, colour: str, name: str | None = None) -
     alike = [(x, y) for x, y, same in zip(curve.tolerances, curve.accuracy, curve.constant, strict=True) if same]
     if alike:
         ax.plot(*zip(*alike, strict=True), "o", color=colour, markerfacecolor="white", markersize=5, clip_on=False)
+
+
+def _draw_plug_in(ax: Axes, x: Sequence[float], y: Sequence[float], colour: str, name: str | None = None) -> None:
     dashed = f"{name}, plug-in" if name else "plug-in"
-    ax.plot(curve.tolerances, curve.plug_in, color=colour, linestyle=STYLES[1], linewidth=1.3, label=dashed)
+    ax.plot(x, y, color=colour, linestyle=STYLES[1], linewidth=1.3, label=dashed)
 
 
 def tension_figure(found: Tensions) -> Figure:

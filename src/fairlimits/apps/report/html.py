@@ -33,7 +33,7 @@ def render(findings: Findings, command: str, version: str) -> str:
         sections.affected(findings),
         sections.individual(findings),
         sections.decorrelation(findings),
-        sections.on_the_cells(findings),
+        sections.exact_limits(findings),
         sections.people(findings),
         sections.to_keep_in_mind(findings),
         sections.again(findings, command, version),

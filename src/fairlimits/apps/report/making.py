@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from fairlimits._util.progress import Progress, or_silent
+from fairlimits._util.progress import Progress
 from fairlimits.apps.report.results import Report
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
 from fairlimits.evaluation import collect_findings
-from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, FEATURES, SamplingWarning, discretize
 from fairlimits.notions import check_tolerances
-
-# Share of the progress that cutting cells takes.
-_CUTTING = 0.1
 
 
 def report(
@@ -23,9 +18,6 @@ def report(
     tolerances: Mapping[str, float] | None = None,
     *,
     name: str = "this data",
-    cells: int = 256,
-    generator: Any = DEFAULT_GENERATOR,
-    n_samples: int = DEFAULT_SAMPLES,
     test_size: float = 0.3,
     estimator: Any = None,
     random_state: int = 0,
@@ -34,8 +26,9 @@ def report(
 ) -> Report:
     """Say what fairness costs on this data, on people that no rule has seen: all that ``fairlimits report`` says.
 
-    Rules for all group notions, alone and in pairs, with the group seen and hidden, are made from one part of the rows
-    and evaluated on the other. Exact limits on cells, tension, who is affected and decorrelation stand beside.
+    The law of features, group and label is learned once, from one part of the rows. On it stand the plug-in figures:
+    exact limits, prices, tension, who is affected. The rules that are best on it, for all group notions, alone and in
+    pairs, with the group seen and hidden, and the map that decorrelates are judged on the other part.
 
     Parameters
     ----------
@@ -45,12 +38,6 @@ def report(
         Largest gaps in the four situations; by default ``{"DP": 0.05}``.
     name : str, default="this data"
         What the data is called in the report.
-    cells : int, default=256
-        Number of cells.
-    generator : str, generator or None, default="auto"
-        What to count on the cells; None takes the rows as they are. See `discretize`.
-    n_samples : int, default=1_000_000
-        Rows to generate; without a generator it has no meaning.
     test_size : float, default=0.3
         Share of the rows to evaluate rules on.
     estimator : scikit-learn classifier, optional
@@ -65,7 +52,7 @@ def report(
     Returns
     -------
     Report
-        Too few generated rows, tolerances that could not be met and the like are in its ``warnings``.
+        Too few rows, tolerances that could not be met and the like are in its ``warnings``.
     """
     if not isinstance(data, Dataset):
         raise InputError(
@@ -73,40 +60,17 @@ def report(
             "make."
         )
     asked = check_tolerances({"DP": 0.05} if tolerances is None else tolerances)
-    tell = or_silent(progress)
-    with warnings.catch_warnings():
-        # It is among the report's own warnings, where it stays with the figures.
-        warnings.simplefilter("ignore", SamplingWarning)
-        dist = discretize(
-            data,
-            cells,
-            partition=FEATURES,
-            generator=generator,
-            n_samples=n_samples,
-            random_state=random_state,
-            progress=lambda done, words: tell(_CUTTING * done, words),
-        )
     findings = collect_findings(
         data,
-        dist,
         name,
         tolerances=asked,
         test_size=test_size,
         estimator=estimator,
         random_state=random_state,
-        progress=lambda done, words: tell(_CUTTING + (1 - _CUTTING) * done, words),
+        progress=progress,
     )
     if command is None:
-        command = _call(
-            asked,
-            name=name,
-            cells=cells,
-            generator=generator,
-            n_samples=n_samples,
-            test_size=test_size,
-            estimator=estimator,
-            random_state=random_state,
-        )
+        command = _call(asked, name=name, test_size=test_size, estimator=estimator, random_state=random_state)
     return Report(findings, command)
 
 

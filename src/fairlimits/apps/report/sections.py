@@ -15,11 +15,15 @@ from fairlimits.apps.report.figures import (
     to_svg,
 )
 from fairlimits.apps.report.page import download, figure, hundredfold, percent, section, table
-from fairlimits.evaluation import PRICED_AT, Findings, HeldOutCurve, HeldOutFigure
+from fairlimits.evaluation import PRICED_AT, SMALL_GROUPS, Findings, HeldOutCurve, HeldOutFigure
 from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
 
-# Features of a cell's typical person that a table has room for.
+# Features of a typical person that a table has room for.
 _FEATURES_SHOWN = 6
+
+# Groups named among the people who are decided otherwise.
+_GROUPS_SHOWN = 3
+_FEWEST_SHOWN = 0.005
 
 # Mark of a rule that gives everybody the same score.
 _ALIKE = " <b>=</b>"
@@ -30,6 +34,11 @@ def _with_interval(own: HeldOutFigure | None, sign: str = "") -> str:
         return NOT_ESTIMABLE_TEXT
     value, low, high = (hundredfold(end, sign) for end in (own.value, own.low, own.high))
     return f"{value} <small>({low} to {high})</small>"
+
+
+def _plug_in(findings: Findings) -> str:
+    """Say what kind of figure it is, and on how many rows."""
+    return f"plug-in, on the {findings.on_cells.rows:,} rows learned from"
 
 
 def situations(findings: Findings) -> str:
@@ -63,7 +72,8 @@ def situations(findings: Findings) -> str:
         "What each situation allows",
         f"<p>Accuracy of the best rule we found with {escape(asked)}. A rule may see the group or not, and its "
         "features may have to be independent of the group: with the rule free to adapt, or with a rule that was fixed "
-        f"before, as in the paper.</p>{table(heads, rows)}<p>What less freedom costs, in points of accuracy, on the "
+        f"before, as in the paper. Plug-in figures are of the {held.learned:,} rows learned from, held-out figures of "
+        f"{held.tested:,} new people.</p>{table(heads, rows)}<p>What less freedom costs, in points of accuracy, on the "
         f"same people:</p>{table(('', 'plug-in', 'held out'), costs)}<p class=note>{download('situations', data)}</p>",
         "situations",
     )
@@ -92,11 +102,9 @@ def frontiers(findings: Findings) -> str:
     """Frontiers of single notions."""
     curves = [own for own in findings.held_out.curves if len(own.notions) == 1]
     caption = (
-        "The accuracy we could reach at each tolerance, on rows that took no part (solid, with its 95% band) and as "
-        "the estimate has it (dashed); at a circle everybody gets the same score. A curve that stays flat down to 0 is "
-        "a notion that is cheap on this data. The "
-        f"dotted line is the exact limit on {findings.on_cells.cells} cells of the features: where it lies lower, "
-        "cells lose what they do not tell apart."
+        f"The accuracy we could reach at each tolerance: on {findings.held_out.tested:,} new people (solid, with its "
+        f"95% band), and the exact limit of the law ({_plug_in(findings)}; dashed). At a circle everybody gets the "
+        "same score. A curve that stays flat down to 0 is a notion that is cheap on this data."
     )
     alternative = "For each group notion, accuracy rising with the largest gap allowed; group hidden above, seen below."
     picture = figure(
@@ -109,8 +117,9 @@ def pairs(findings: Findings) -> str:
     """Frontiers of pairs of notions."""
     curves = [own for own in findings.held_out.curves if len(own.notions) == 2]
     caption = (
-        "Two notions held to the same tolerance at once. Compare with the single notions above: what is lost beyond "
-        "the dearer of the two is their tension, and it fades as the tolerance grows."
+        f"Two notions held to the same tolerance at once, on {findings.held_out.tested:,} new people (solid) and "
+        f"{_plug_in(findings)} (dashed). Compare with the single notions above: what is lost beyond the dearer of the "
+        "two is their tension, and it fades as the tolerance grows."
     )
     alternative = "For three pairs of notions, accuracy rising with the largest gap allowed in both."
     picture = figure("pairs", to_svg(pair_figure(findings)), caption, alternative, _curve_rows(curves), broad=True)
@@ -138,8 +147,9 @@ def costs(findings: Findings) -> str:
     notes = "".join(f"<p class=note>{note}</p>" for note in [*marked, *map(escape, held.notes)])
     return section(
         "What each notion costs on new people",
-        "<p>Points of accuracy lost on held-out rows, against the best rule without constraint on the same rows; and "
-        f"the gap that a tolerance of 0.05 came to on them. A cost whose interval holds 0 cannot be told from none.</p>"
+        f"<p>Points of accuracy lost on {held.tested:,} new people, against the best rule without constraint on the "
+        "same people; and the gap that a tolerance of 0.05 came to on them. A cost whose interval holds 0 cannot be "
+        "told from none.</p>"
         f"{table(heads, rows, over)}{notes}",
         "costs",
     )
@@ -154,9 +164,10 @@ def clashes(findings: Findings) -> str:
         for j, second in enumerate(found.notions[: i + 1])
     ]
     caption = (
-        f"Points of accuracy lost when two notions must both hold within {found.tolerance:g}, group hidden (plug-in); "
-        "on the diagonal one alone. The second number, and the colour, is the tension: what the pair costs beyond the "
-        "dearer of the two. Dark pairs are those you would have to choose between. IF is individual fairness."
+        f"Points of accuracy lost when two notions must both hold within {found.tolerance:g}, group hidden "
+        f"({_plug_in(findings)}); on the diagonal one alone. The second number, and the colour, is the tension: what "
+        "the pair costs beyond the dearer of the two. Dark pairs are those you would have to choose between. IF is "
+        "individual fairness, whose cells cut the features too."
     )
     alternative = "Heat map of fairness notions: accuracy lost in pairs, and the part beyond the dearer notion."
     picture = figure("tension", to_svg(tension_figure(found)), caption, alternative, data)
@@ -168,29 +179,31 @@ def affected(findings: Findings) -> str:
     cells = findings.on_cells
     caption = (
         "Shares of each group who get another decision than from the most accurate rule, once a notion must hold "
-        "within 0.05 (group hidden, plug-in). To the right a yes instead of a no, to the left the reverse: a notion "
-        "can be met by lifting one group, by lowering the other, or by both."
+        f"within 0.05 (group hidden; {_plug_in(findings)}). To the right a yes instead of a no, to the left the "
+        "reverse: a notion can be met by lifting one group, by lowering the other, or by both."
     )
     alternative = "Bars for each notion and group: shares decided yes instead of no, and no instead of yes."
     data = [vars(own) for own in cells.shifts]
     picture = figure("affected", to_svg(shift_figure(cells)), caption, alternative, data)
     rows = []
-    for own in cells.changed:
+    for own in cells.affected:
         person = ", ".join(f"{escape(k)} {escape(v)}" for k, v in list(own.person.items())[:_FEATURES_SHOWN])
+        largest = sorted(own.groups.items(), key=lambda item: -item[1])[:_GROUPS_SHOWN]
+        groups = [f"{escape(name)} {100 * share:.0f}%" for name, share in largest if share >= _FEWEST_SHOWN]
+        low, high = (f"{100 * end:.0f}" for end in (own.label_low, own.label_high))
         rows.append(
             (
-                f"{escape(title(own.notion))}",
-                f"<small>{person}</small>",
+                f"{escape(title(own.notion))}: {'yes' if own.more_yes else 'no'}",
+                f"{', '.join(groups)} <small>{person}</small>",
                 percent(own.share),
-                percent(own.label_rate),
-                f"{own.before:.2f}",
-                f"{own.after:.2f}",
+                f"{high}%" if low == high else f"{low} to {high}%",
             )
         )
-    heads = ("notion", "typical person of the cell", "share of people", "with the label", "yes before", "yes after")
+    heads = ("notion and new decision", "who they are", "share of people", "chance of the label")
     listing = (
-        "<p>The cells in which it matters most, by their typical person (means and most frequent values, nobody's own "
-        f"row):</p>{table(heads, rows, text=2)}"
+        "<p>What the people are like who are decided otherwise: their groups; means and most frequent values, nobody's "
+        "own row, in the features in which they differ most from everybody; and where the chance of the label, "
+        f"P(Y=1 | x), lies for nine in ten of them ({_plug_in(findings)}):</p>{table(heads, rows, text=2)}"
         if rows
         else ""
     )
@@ -198,19 +211,18 @@ def affected(findings: Findings) -> str:
 
 
 def individual(findings: Findings) -> str:
-    """Individual fairness on the cells."""
+    """Individual fairness."""
     found = findings.on_cells.individual
-    if found is None:
-        return ""
     data = [
         {"tolerance": t, "accuracy, group hidden": h, "accuracy, group seen": s}
         for t, h, s in zip(found.tolerances, found.accuracy_hidden, found.accuracy_seen, strict=True)
     ]
     caption = (
-        f"Accuracy on the cells when {found.neighbours:,} pairs of neighbouring cells must get similar scores "
-        f"(plug-in). Without it, scores of neighbours differ by {found.difference_free:.2f} on average and by up to "
-        f"{found.gap_hidden:.2f}, weighted by nearness; at a tolerance of 0.1, by {found.difference_strict:.2f} "
-        f"on average."
+        f"Accuracy when {found.neighbours:,} pairs of neighbouring cells must get similar scores "
+        f"({_plug_in(findings)}). The {found.cells} cells cut the same law and the features together, for people who "
+        f"are alike are compared. Without the notion, scores of neighbours differ by {found.difference_free:.2f} on "
+        f"average and by up to {found.gap_hidden:.2f}, weighted by nearness; at a tolerance of 0.1, by "
+        f"{found.difference_strict:.2f} on average."
     )
     alternative = "Accuracy rising with the largest difference of scores allowed between neighbouring cells."
     picture = figure("individual", to_svg(individual_figure(found)), caption, alternative, data)
@@ -220,31 +232,38 @@ def individual(findings: Findings) -> str:
 def decorrelation(findings: Findings) -> str:
     """Decorrelation, before and after."""
     found = findings.held_out.decorrelated
-    rows = (
+    new = f"on {found.tested:,} new people"
+    kept = None if found.categories_kept is None else percent(found.categories_kept)
+    moved = None if found.numbers_moved is None else f"{found.numbers_moved:.2f}"
+    before, after = found.correlation_before, found.correlation_after
+    rows = [
+        ("largest distance between groups' laws (0 to 2), plug-in", f"{before:.2f}", f"{after:.2f}"),
+        ("accuracy of the rule, plug-in", percent(found.accuracy_before), percent(found.accuracy_after)),
+        (f"categories that a person keeps, {new}", "", kept),
+        (f"how far a person's numbers move, in standard deviations, {new}", "", moved),
         (
-            "largest distance between groups' laws (0 to 2)",
-            f"{found.correlation_before:.2f}",
-            f"{found.correlation_after:.2f}",
+            f"AUC of an adversary, features alone (0.5 is guessing), {new}",
+            f"{found.auc_before:.3f}",
+            _auc(found.auc_after),
         ),
-        ("accuracy of the rule on the cells", percent(found.accuracy_before), percent(found.accuracy_after)),
-        ("people who keep their cell", "", percent(found.kept_in_place)),
-        ("AUC of an adversary, features alone (0.5 is guessing)", f"{found.auc_before:.3f}", _auc(found.auc_after)),
-        ("AUC of an adversary who knows the label too", "", _auc(found.auc_with_label)),
-    )
+        (f"AUC of an adversary who knows the label too, {new}", "", _auc(found.auc_with_label)),
+    ]
+    shown = [(name, one, two) for name, one, two in rows if two is not None]
     data = [
         {"group": group, "cell in this order": k, "before": before, "after": after}
         for group, befores, afters in zip(found.groups, found.law_before, found.law_after, strict=True)
         for k, (before, after) in enumerate(zip(befores, afters, strict=True))
     ]
     caption = (
-        "Where the people of each group are among the cells, before and after the map that moves people least. After "
-        "it the groups lie on each other: the group cannot be told from the mapped features."
+        f"Where the people of each group are among the {found.cells} cells of the law and the features, before and "
+        f"after the map that moves people least ({_plug_in(findings)}). After it the groups lie on each other: the "
+        "group cannot be told from the mapped features."
     )
     alternative = "Shares of each group over the cells: different before the map, equal after it."
     picture = figure("laws", to_svg(law_figure(found)), caption, alternative, data, broad=True)
     return section(
         "Features without the group in them",
-        f"{table(('', 'before', 'after'), rows)}{picture}<p class=note>{escape(found.words)}</p>",
+        f"{table(('', 'before', 'after'), shown)}{picture}<p class=note>{escape(found.words)}</p>",
         "decorrelation",
     )
 
@@ -253,7 +272,7 @@ def _auc(own: HeldOutFigure) -> str:
     return f"{own.value:.3f} <small>({own.low:.3f} to {own.high:.3f})</small>"
 
 
-def on_the_cells(findings: Findings) -> str:
+def exact_limits(findings: Findings) -> str:
     """Plug-in limits and shadow prices."""
     cells = findings.on_cells
     rows = []
@@ -274,16 +293,18 @@ def on_the_cells(findings: Findings) -> str:
         (f"group seen, best {percent(cells.best_seen)}", 4),
     )
     return section(
-        f"Exact limits on {cells.cells} cells, and shadow prices",
+        "Exact limits of the law, and shadow prices",
         "<p>The gap of the best rule without constraints; the best accuracy once the gap must be 0, or at most 0.05; "
         "and the shadow price at 0.05: accuracy gained for each unit of tolerance (a price of 0.20 means that 0.01 "
-        f"more tolerance gains 0.2 points). Proven optima on the cells, plug-in.</p>{table(heads, rows, over)}",
-        "on-the-cells",
+        f"more tolerance gains 0.2 points). All of it {_plug_in(findings)}, which were cut into {cells.cells} cells of "
+        "people with alike chances of group and label; proven optima there. What these rules are worth on new people "
+        f"is above.</p>{table(heads, rows, over)}",
+        "exact-limits",
     )
 
 
 def people(findings: Findings) -> str:
-    """Data, groups and generator."""
+    """Data and groups."""
     rows = [
         (
             escape(own.name),
@@ -298,37 +319,23 @@ def people(findings: Findings) -> str:
         f"are by {escape(' and '.join(findings.sensitive))}.</p>"
         f"{table(('Group', 'rows', 'share', 'with the label'), rows)}"
     )
-    found = findings.generator
-    if found is not None:
-        verdict = "it is as near as real rows are" if found.as_near_as_real else "it adds an error of its own"
-        words += (
-            f"<p>The cells were counted on rows of the generator {escape(found.name)}. Over {found.cells} cells its "
-            f"rows are {found.distance:.3f} away from the real ones (total variation). Having learned one half of the "
-            f"rows, it is {found.held_out_distance:.3f} away from the other half; the first half itself is "
-            f"{found.noise_floor:.3f} away, so {verdict}. "
-            f"{percent(found.copies)} of its rows equal a row it learned; {percent(found.copies_natural)} of real "
-            "held-out rows do.</p>"
-        )
     return section("The data", words, "data")
 
 
 def to_keep_in_mind(findings: Findings) -> str:
     """Assumptions and limits."""
     held = findings.held_out
-    own = (
-        ""
-        if findings.share_error is None
-        else f" The median cell's own count guarantees its shares within {findings.share_error:.2f}."
-    )
+    cautions = (escape(own.text) for own in findings.warnings if own.kind != SMALL_GROUPS)
     learners = "; ".join(f"{part}: {' and '.join(members)}" for part, members in held.learners.items())
     items = (
+        *cautions,
         "Held-out figures are of rules we found: they bound the limit from below at the gaps the rules came to. No "
         "figure here says that no rule can do better.",
         f"The estimate of P(group, label | features) is off by {held.calibration_error:.3f} on average over bins, out "
         f"of fold. It was learned by {escape(learners)}.",
-        "Plug-in figures are read on the rows they were made from, which flatters them; cells decide two people in one "
-        "cell alike, which does the opposite.",
-        f"{escape(findings.sampling)}{own}",
+        f"There is one law on this page, learned once from {held.learned:,} rows. Plug-in figures are what it expects "
+        f"of the rules that are best on it; held-out figures are what the same rules came to on {held.tested:,} people "
+        "who had no part in it. Where the two differ, go by the second.",
         "Gaps are differences between groups' rates; a tolerance of 0.05 lets the rates differ by five points. No "
         "figure says that a rule is fair, only how far apart its rates are. A rate with fewer than 30 rows behind it "
         "is not compared; where no two groups are left, the gap reads not estimable.",
@@ -340,11 +347,9 @@ def to_keep_in_mind(findings: Findings) -> str:
 
 def again(findings: Findings, command: str, version: str) -> str:
     """How to make the page again."""
-    facts = ", ".join(f"{key} {value}" for key, value in findings.info.items() if value is not None)
     versions = ", ".join(f"{name} {number}" for name, number in findings.versions.items())
     return section(
         "Make it again",
-        f"<pre>{escape(command)}</pre><p class=note>fairlimits {escape(version)}; {escape(versions)}. Cells: "
-        f"{escape(facts)}.</p>",
+        f"<pre>{escape(command)}</pre><p class=note>fairlimits {escape(version)}; {escape(versions)}.</p>",
         "again",
     )

@@ -63,8 +63,10 @@ def answer(findings: Findings, markup: Markup) -> Answer:
     )
     note = (
         f"Figures on new people come from {held.tested:,} rows that took no part in making the rules; "
-        f"intervals are at {held.confidence:.0%}. Which notions clash is a plug-in figure. All are estimated limits, "
-        "of the rules we could find: better ones may exist."
+        f"intervals are at {held.confidence:.0%}. Which notions clash is a plug-in figure, of the law that was learned "
+        f"from the other {held.learned:,} rows; it expects {percent(findings.on_cells.best_hidden)} and "
+        f"{percent(findings.on_cells.best_seen)} of the most accurate rules. All are estimated limits, of the rules we "
+        "could find: better ones may exist."
     )
     question = f"How fair and how accurate can a classifier be on {markup.name(findings.name)}?"
     left_out = tuple(markup.name(own.text) for own in findings.warnings if own.kind == SMALL_GROUPS)
@@ -104,9 +106,12 @@ def _clash(found: Tensions, markup: Markup) -> str:
     """Name the two notions that clash most."""
     most = found.clash()
     if most is None:
-        return f"No two notions cost more together than the dearer one alone, at a tolerance of {found.tolerance:g}."
+        return (
+            "No two notions cost more together than the dearer one alone, at a tolerance of "
+            f"{found.tolerance:g} (plug-in)."
+        )
     return (
         f"The two notions that clash most are {markup.strong(title(most.first))} and "
         f"{markup.strong(title(most.second))}: at a tolerance of {found.tolerance:g} they cost {points(most.loss)} "
-        f"together, {markup.strong(points(most.tension))} more than the dearer one alone."
+        f"together, {markup.strong(points(most.tension))} more than the dearer one alone (plug-in)."
     )

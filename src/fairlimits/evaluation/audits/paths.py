@@ -48,7 +48,13 @@ class Rules:
 
 
 def find_rules(
-    outcome: Outcome, names: tuple[str, ...], people: Dataset, models: Sequence[Decided], aware: bool, tell: Progress
+    outcome: Outcome,
+    names: tuple[str, ...],
+    people: Dataset,
+    models: Sequence[Decided],
+    aware: bool,
+    random_state: int,
+    tell: Progress,
 ) -> Rules:
     """Solve along all paths.
 
@@ -62,6 +68,8 @@ def find_rules(
         All rows, held-out ones too, and decisions on them: a model's gaps in all notions at once are chance enough.
     aware : bool
         Whether the rules see the group.
+    random_state : int
+        Seed of the cells that the estimate is cut into.
     tell : callable
         Called with the fraction done and a few words.
     """
@@ -76,20 +84,23 @@ def find_rules(
         warnings.simplefilter("ignore", ConstantRuleWarning)
         for name in names:
             tell(len(paths) / steps, f"frontier of {name}")
-            paths[name] = _path(outcome, [{name: tolerance} for tolerance in _TOLERANCES], aware, positive)
+            paths[name] = _path(outcome, [{name: eps} for eps in _TOLERANCES], aware, random_state, positive)
         for model in together:
             tell((len(paths) + len(joint)) / steps, f"rules as fair as {model.name}")
             found = tally(people, model.scores[None])
             gaps = {name: float(found.gap(name)[0]) for name in names}
-            joint.append(_path(outcome, [gaps], aware, positive))
-    free = solve(outcome, {}, aware=aware)
+            joint.append(_path(outcome, [gaps], aware, random_state, positive))
+    free = solve(outcome, {}, aware=aware, random_state=random_state)
     return Rules(free, positive, paths, tuple(joint))
 
 
-def _path(outcome: Outcome, tolerances: Sequence[Mapping[str, float]], aware: bool, positive: float) -> Path:
+def _path(
+    outcome: Outcome, tolerances: Sequence[Mapping[str, float]], aware: bool, random_state: int, positive: float
+) -> Path:
     """Rules at tolerances that are looser and looser."""
     names = tuple(tolerances[0])
-    curve = frontier(outcome, names, {name: [own[name] for own in tolerances] for name in names}, aware=aware)
+    asked = {name: [own[name] for own in tolerances] for name in names}
+    curve = frontier(outcome, names, asked, aware=aware, random_state=random_state)
     # What is no better than deciding all alike is of no use.
     least = alike_accuracy(names, positive)
     return tuple(rule for rule in curve.rules if rule.accuracy > least)

@@ -163,7 +163,9 @@ def audit_on(
     test = people.take(held)
     counts = test.counts
     known = tuple(name for name in notions if enough_rows(name, counts))
-    rules = find_rules(outcome, known, people, models, aware, lambda done, words: tell(_SOLVED * done, words))
+    rules = find_rules(
+        outcome, known, people, models, aware, random_state, lambda done, words: tell(_SOLVED * done, words)
+    )
     tell(_SOLVED, "judging on held-out rows")
     judged = Judged(test, _on(models, held), rules, confidence, resamples, random_state)
     result = Audit(

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from fairlimits.data import Dataset
 from fairlimits.evaluation.reports.held_out import HeldOut
 from fairlimits.evaluation.reports.on_cells import OnCells
-from fairlimits.evaluation.reports.parts import SMALL_GROUPS, Caution, GeneratorJudged
-from fairlimits.law import CellDistribution, samples_needed, sampling_note
+from fairlimits.evaluation.reports.parts import SMALL_GROUPS, Caution
 from fairlimits.notions import title
 
+# Twice the largest standard deviation of a share of n people is 1 / sqrt(n).
+_SURE_WITHIN = 0.02
 
-def find_cautions(
-    data: Dataset, dist: CellDistribution, held_out: HeldOut, on_cells: OnCells, generator: GeneratorJudged | None
-) -> tuple[Caution, ...]:
-    """Collect what few rows, unmet tolerances and the generator leave in doubt.
+
+def find_cautions(data: Dataset, held_out: HeldOut, on_cells: OnCells) -> tuple[Caution, ...]:
+    """Collect what few rows and unmet tolerances leave in doubt.
 
     Parameters
     ----------
     data : Dataset
         The people.
-    dist : CellDistribution
-        Their cells.
-    held_out, on_cells, generator
+    held_out, on_cells
         What was found on them.
     """
     return (
         *_small_groups(data, held_out),
         *_few_rows(data, held_out, on_cells),
-        *_few_samples(dist),
+        *_few_learned(on_cells),
         *(Caution("tolerance not met", (), note) for note in held_out.notes),
-        *_generator(generator),
     )
 
 
@@ -46,7 +44,7 @@ def _few_rows(data: Dataset, held_out: HeldOut, on_cells: OnCells) -> Iterator[C
     """Say which gaps are not shown, for no two groups are left to compare."""
     unknown = {
         "on held-out rows": dict.fromkeys(own.notion for own in held_out.costs if own.gap is None),
-        "on the cells": dict.fromkeys(own.notion for own in on_cells.prices if not own.estimable),
+        "on the rows learned from": dict.fromkeys(own.notion for own in on_cells.prices if not own.estimable),
     }
     words = [f"in {', '.join(map(title, notions))} {where}" for where, notions in unknown.items() if notions]
     if words:
@@ -57,21 +55,13 @@ def _few_rows(data: Dataset, held_out: HeldOut, on_cells: OnCells) -> Iterator[C
         )
 
 
-def _few_samples(dist: CellDistribution) -> Iterator[Caution]:
-    """Say that the cells are more than the rows support."""
-    if dist.counts is None:
-        return
-    counted = int(dist.counts.sum()) if dist.origin.n_samples is None else dist.origin.n_samples
-    if counted < samples_needed(dist.n_cells, groups=dist.n_groups):
-        yield Caution("few rows per cell", (), sampling_note(dist))
-
-
-def _generator(found: GeneratorJudged | None) -> Iterator[Caution]:
-    if found is not None and not found.as_near_as_real:
+def _few_learned(on_cells: OnCells) -> Iterator[Caution]:
+    """Say that plug-in figures are chance to a part that one can see, for few people stand behind them."""
+    within = 1 / math.sqrt(on_cells.rows)
+    if within > _SURE_WITHIN:
         yield Caution(
-            "generator",
+            "few rows learned from",
             (),
-            f"Rows of the generator {found.name} are {found.held_out_distance:.3f} away from rows that it did not "
-            f"learn (total variation), where real rows are {found.noise_floor:.3f} away: plug-in figures on the cells "
-            "inherit its error.",
+            f"The law was learned from {on_cells.rows:,} rows: by chance alone, plug-in accuracies can be off by "
+            f"{100 * within:.0f} points or more. Go by the held-out figures and their intervals.",
         )

@@ -12,20 +12,21 @@ from typing import Any
 import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
-from fairlimits.data import Dataset
-from fairlimits.errors import InputError, SmallGroupsWarning
+from fairlimits.data import Dataset, check_seed
+from fairlimits.errors import SmallGroupsWarning
 from fairlimits.evaluation.reports.cautions import find_cautions
 from fairlimits.evaluation.reports.held_out import HeldOut, find_held_out
 from fairlimits.evaluation.reports.on_cells import OnCells, find_on_cells
-from fairlimits.evaluation.reports.parts import Caution, GeneratorJudged, GroupCount
-from fairlimits.law import CellDistribution, fidelity_report, sampling_note
+from fairlimits.evaluation.reports.parts import Caution, GroupCount
+from fairlimits.law import estimate_outcome
+from fairlimits.limits import ConstantRuleWarning
 from fairlimits.notions import check_tolerances
 
 SCHEMA = 1
 """Version of the layout that `Findings.to_dict` gives; ``docs/report.md`` describes it."""
 
-# Generated rows that the generator is judged by; more change the third digit.
-_JUDGED_BY = 200_000
+# Shares of the progress that have passed once the law is learned, and once it is solved on.
+_LEARNED, _SOLVED = 0.55, 0.65
 
 
 @dataclass(frozen=True)
@@ -48,15 +49,7 @@ class Findings:
     held_out : HeldOut
         Figures on rows that took no part in making the rules.
     on_cells : OnCells
-        Plug-in figures of the cells.
-    generator : GeneratorJudged or None
-        How near generated rows come to real ones; None if the rows were counted as they are.
-    sampling : str
-        What the number of rows guarantees at this number of cells, in words.
-    share_error : float or None
-        The error that the median cell's own count guarantees at 95%.
-    info : dict
-        How the cells were made.
+        Plug-in figures, on the rows that were learned from.
     warnings : tuple of Caution
         What to know before the figures are used.
     versions : dict
@@ -72,10 +65,6 @@ class Findings:
     majority_accuracy: float
     held_out: HeldOut
     on_cells: OnCells
-    generator: GeneratorJudged | None
-    sampling: str
-    share_error: float | None
-    info: dict[str, Any]
     warnings: tuple[Caution, ...]
     versions: dict[str, str]
 
@@ -87,7 +76,6 @@ class Findings:
 
 def collect_findings(
     data: Dataset,
-    dist: CellDistribution,
     name: str,
     *,
     tolerances: Mapping[str, float] | None = None,
@@ -96,14 +84,15 @@ def collect_findings(
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Findings:
-    """Compute everything that a report shows.
+    """Compute everything that a report shows, from one law that is learned once.
+
+    The law is estimated on one part of the rows. Plug-in figures are read on it, and the rules that are best on it are
+    judged on the other part.
 
     Parameters
     ----------
     data : Dataset
         The people.
-    dist : CellDistribution
-        Their cells, made by `discretize`.
     name : str
         What the data is called.
     tolerances : mapping of str to float, optional
@@ -117,25 +106,28 @@ def collect_findings(
     progress : callable, optional
         Called with the fraction done and a few words.
     """
-    if dist.schema is None or dist.schema.features != data.schema.features:
-        raise InputError("The cells were not cut from this data; make them with discretize(data, ...).")
     asked = check_tolerances({"DP": 0.05} if tolerances is None else tolerances)
+    random_state = check_seed(random_state)
     tell = or_silent(progress)
+    learn, test = data.split(test_size, random_state)
+    outcome = estimate_outcome(
+        learn, estimator=estimator, random_state=random_state, progress=lambda done, words: tell(_LEARNED * done, words)
+    )
     with warnings.catch_warnings():
-        # Small groups, and what cannot be compared for them, are among the cautions.
+        # Small groups, and what cannot be compared for them, are among the cautions; tables mark constant rules.
         warnings.simplefilter("ignore", SmallGroupsWarning)
-        cells = find_on_cells(dist, lambda done, words: tell(0.12 * done, words))
-        judged = find_held_out(
-            data,
-            asked,
-            cells=dist.n_cells,
-            test_size=test_size,
-            estimator=estimator,
-            random_state=random_state,
-            tell=lambda done, words: tell(0.12 + 0.78 * done, words),
+        warnings.simplefilter("ignore", ConstantRuleWarning)
+        cells = find_on_cells(
+            outcome, random_state, lambda done, words: tell(_LEARNED + (_SOLVED - _LEARNED) * done, words)
         )
-    tell(0.9, "judging the generator")
-    generator = _generator(data, dist, random_state)
+        judged = find_held_out(
+            outcome,
+            test,
+            asked,
+            counts=data.counts,
+            random_state=random_state,
+            tell=lambda done, words: tell(_SOLVED + (1 - _SOLVED) * done, words),
+        )
     share = data.shares
     rate = float(share @ data.label)
     return Findings(
@@ -148,11 +140,7 @@ def collect_findings(
         majority_accuracy=max(rate, 1 - rate),
         held_out=judged,
         on_cells=cells,
-        generator=generator,
-        sampling=sampling_note(dist),
-        share_error=None if dist.counts is None else float(np.median(dist.share_errors())),
-        info={"cells": dist.n_cells, **dist.origin.to_dict()},
-        warnings=find_cautions(data, dist, judged, cells, generator),
+        warnings=find_cautions(data, judged, cells),
         versions={"python": platform.python_version()}
         | {package: version(package) for package in ("numpy", "scipy", "scikit-learn", "highspy", "pyarrow")},
     )
@@ -173,22 +161,4 @@ def _group(data: Dataset, share: np.ndarray, g: int) -> GroupCount:
         rows=int(data.counts[g].sum()),
         share=weight,
         base_rate=float(share[inside] @ data.label[inside]) / weight if weight > 0 else None,
-    )
-
-
-def _generator(data: Dataset, dist: CellDistribution, random_state: int) -> GeneratorJudged | None:
-    used = dist.origin.generator
-    if used is None:
-        return None
-    samples = min(_JUDGED_BY, dist.origin.n_samples or _JUDGED_BY)
-    found = fidelity_report(data, used, n_samples=samples, random_state=random_state)
-    return GeneratorJudged(
-        name=found.generator,
-        samples=samples,
-        cells=found.fitted.n_cells,
-        distance=found.fitted.total_distance,
-        held_out_distance=found.held_out.total_distance,
-        noise_floor=found.noise_floor.total_distance,
-        copies=found.copies,
-        copies_natural=found.copies_natural,
     )

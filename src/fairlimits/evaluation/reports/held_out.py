@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from fairlimits._util.progress import Progress
+from fairlimits._util.types import Ints
 from fairlimits.data import Dataset, set_aside_note
 from fairlimits.decorrelation import decorrelate
 from fairlimits.evaluation.reports.parts import (
@@ -23,7 +23,7 @@ from fairlimits.evaluation.reports.parts import (
     finite,
 )
 from fairlimits.evaluation.scenarios import Scenarios, compare
-from fairlimits.law import FEATURES, Outcome, discretize, estimate_outcome
+from fairlimits.law import Outcome, discretize
 from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, decide_all, frontier, solve
 from fairlimits.notions import (
     NOTIONS,
@@ -42,6 +42,9 @@ TOLERANCES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
 PAIRS = (("DP", "EA"), ("DP", "EOd"), ("EA", "EOd"))
 
 _CONFIDENCE = 0.95
+
+# With more cells, less is known of the groups in each of them, and adversaries find more on new rows.
+_MAPPED_CELLS = 128
 
 
 @dataclass(frozen=True)
@@ -97,37 +100,45 @@ class HeldOut:
 
 
 def find_held_out(
-    data: Dataset,
+    outcome: Outcome,
+    test: Dataset,
     tolerances: Mapping[str, float],
     *,
-    cells: int,
-    test_size: float,
-    estimator: Any,
+    counts: Ints,
     random_state: int,
     tell: Progress,
 ) -> HeldOut:
-    """Split the rows, make rules from one part, and judge them on the other."""
-    learn, test = data.split(test_size, random_state)
-    outcome = estimate_outcome(
-        learn, estimator=estimator, random_state=random_state, progress=lambda done, words: tell(0.6 * done, words)
-    )
-    tell(0.62, "predicting held-out rows")
+    """Make rules from an estimate, and judge them on rows that took no part in it.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Estimate on the rows to learn from.
+    test : Dataset
+        Rows to judge on.
+    tolerances : mapping of str to float
+        Of the four situations.
+    counts : ndarray of int of shape (G, 2)
+        Rows of the whole table, by group and label.
+    random_state : int
+        Seed.
+    tell : callable
+        Called with the fraction done and a few words.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MarginWarning)
-        # Tables mark rules that give everybody the same score.
         warnings.simplefilter("ignore", ConstantRuleWarning)
-        rules = _rules(outcome, tell)
-        tell(0.75, "judging on held-out rows")
+        rules = _rules(outcome, random_state, lambda done, words: tell(0.4 * done, words))
+        tell(0.4, "judging on held-out rows")
         costs, curves, best = _judge(rules, test, random_state)
-        tell(0.8, "the four situations")
-        dist = discretize(learn, cells, partition="blend", outcome=outcome, random_state=random_state)
-        found = compare(outcome, dist, test, tolerances, random_state=random_state)
+        tell(0.5, "the four situations")
+        found = compare(outcome, test, tolerances, random_state=random_state)
     for own in caught:
         if not issubclass(own.category, MarginWarning):
             warnings.warn_explicit(own.message, own.category, own.filename, own.lineno, source=own.source)
-    tell(0.92, "decorrelation")
+    tell(0.7, "decorrelation")
     return HeldOut(
-        learned=learn.n_rows,
+        learned=outcome.data.n_rows,
         tested=test.n_rows,
         confidence=_CONFIDENCE,
         calibration_error=found.calibration_error,
@@ -141,24 +152,25 @@ def find_held_out(
         situation_costs=tuple(
             SituationCost(own.name, own.plug_in, HeldOutFigure(*map(float, own.held_out))) for own in found.costs
         ),
-        decorrelated=_decorrelated(learn, test, cells, random_state),
+        decorrelated=_decorrelated(outcome, test, random_state),
         notes=tuple(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, MarginWarning))),
-        set_aside=set_aside_note(test.groups, test.counts, " on held-out rows", beyond=data.counts),
+        set_aside=set_aside_note(test.groups, test.counts, " on held-out rows", beyond=counts),
     )
 
 
 _Key = tuple[tuple[str, ...], bool]
 
 
-def _rules(outcome: Outcome, tell: Progress) -> dict[_Key, tuple[Rule, ...]]:
+def _rules(outcome: Outcome, random_state: int, tell: Progress) -> dict[_Key, tuple[Rule, ...]]:
     """Rules at all tolerances, by notions and by whether they see the group; without notions, one alone."""
     rules: dict[_Key, tuple[Rule, ...]] = {}
     several = [*((name,) for name in NOTIONS), *PAIRS]
     for aware in (True, False):
-        rules[(), aware] = (solve(outcome, {}, aware=aware),)
+        rules[(), aware] = (solve(outcome, {}, aware=aware, random_state=random_state),)
         for done, names in enumerate(several):
-            tell(0.65 + 0.05 * ((not aware) + done / len(several)), f"frontier of {' and '.join(names)}")
-            rules[names, aware] = frontier(outcome, names, TOLERANCES, aware=aware).rules
+            tell(0.5 * ((not aware) + done / len(several)), f"frontier of {' and '.join(names)}")
+            curve = frontier(outcome, names, TOLERANCES, aware=aware, random_state=random_state)
+            rules[names, aware] = curve.rules
     return rules
 
 
@@ -229,9 +241,12 @@ def _situations(found: Scenarios) -> tuple[SituationLine, ...]:
     )
 
 
-def _decorrelated(learn: Dataset, test: Dataset, cells: int, random_state: int) -> Decorrelated:
-    """Make the least-distorting map on one part of the rows, and try it on the other."""
-    dist = discretize(learn, min(cells, 128), partition=FEATURES, generator=None, random_state=random_state)
+def _decorrelated(outcome: Outcome, test: Dataset, random_state: int) -> Decorrelated:
+    """Make the least-distorting map on the law, and try it on rows that took no part in it."""
+    learn = outcome.data
+    # A cell's people are sent to other cells: it has to be a kind of people, not of outcomes alone.
+    cells = min(_MAPPED_CELLS, int(learn.counts.sum()))
+    dist = discretize(learn, cells, partition="blend", outcome=outcome, random_state=random_state)
     rule = solve(dist, {"DP": 0.0})
     plan = decorrelate(dist, rule)
     certificate = plan.certificate(test, random_state=random_state)
@@ -248,11 +263,14 @@ def _decorrelated(learn: Dataset, test: Dataset, cells: int, random_state: int) 
     return Decorrelated(
         notion="DP",
         tolerance=0.0,
+        cells=dist.n_cells,
+        tested=certificate.test_rows,
         correlation_before=plan.baseline_correlation,
         correlation_after=plan.correlation,
         accuracy_before=plan.rule_accuracy,
         accuracy_after=plan.accuracy,
-        kept_in_place=plan.kept_in_place,
+        categories_kept=finite(certificate.categories_kept),
+        numbers_moved=finite(certificate.numbers_moved),
         auc_before=float(before),
         auc_after=HeldOutFigure(float(after.auc), float(after.low), float(after.high)),
         auc_with_label=HeldOutFigure(float(known.auc), float(known.low), float(known.high)),

@@ -1,4 +1,4 @@
-"""What a report says of the cells: limits, prices, tension, who is decided otherwise. All of it is plug-in."""
+"""What a report says of the law itself: limits, prices, tension, who is decided otherwise. All of it is plug-in."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairlimits._util.progress import Progress
+from fairlimits._util.types import Floats
 from fairlimits.data import value_text
 from fairlimits.evaluation.reports.parts import (
     PRICED_AT,
-    ChangedCell,
+    Affected,
     Curve,
     Individual,
     Price,
@@ -18,15 +19,18 @@ from fairlimits.evaluation.reports.parts import (
     Tensions,
     finite,
 )
-from fairlimits.law import CellDistribution, Neighbourhood, can_compare
-from fairlimits.limits import Rule, Variables, frontier, solve, tension
+from fairlimits.law import CellDistribution, Neighbourhood, Outcome
+from fairlimits.limits import Rule, Variables, frontier, on_cells, solve, tension
 from fairlimits.notions import INDIVIDUAL, NOTIONS, estimable, title
 
 _INDIVIDUAL_TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
 _STRICT = 0.1
 
-# Cells shown for each notion.
-_CELLS_SHOWN = 2
+# Fewer people than this share, and nothing but rounding of scores decides them otherwise.
+_FEWEST = 1e-6
+
+# Nine in ten of the people lie between these.
+_MIDDLE = (0.05, 0.95)
 
 
 @dataclass(frozen=True)
@@ -35,24 +39,27 @@ class OnCells:
 
     Parameters
     ----------
+    rows : int
+        Rows that the law was learned from.
     cells : int
-        Cells of the feature space.
+        Cells that the law was cut into.
     best_seen, best_hidden : float
         Accuracy of the best rules without constraint.
     gaps_seen, gaps_hidden : dict
-        Their gaps; None where they cannot be estimated.
+        Their gaps in the group notions; None where they cannot be estimated.
     prices : tuple of Price
     curves : tuple of Curve
     tensions : Tensions
         For rules that do not see the group.
     shifts : tuple of Shift
         Whom each notion decides otherwise, at a tolerance of 0.05, group hidden.
-    changed : tuple of ChangedCell
-        The cells that it matters most in.
-    individual : Individual or None
-        None where cells cannot be compared.
+    affected : tuple of Affected
+        What these people are like.
+    individual : Individual
+        On cells that cut the features too, for it compares people.
     """
 
+    rows: int
     cells: int
     best_seen: float
     best_hidden: float
@@ -62,8 +69,8 @@ class OnCells:
     curves: tuple[Curve, ...]
     tensions: Tensions
     shifts: tuple[Shift, ...]
-    changed: tuple[ChangedCell, ...]
-    individual: Individual | None
+    affected: tuple[Affected, ...]
+    individual: Individual
 
     def price(self, notion: str, tolerance: float, aware: bool) -> Price:
         """Look up a notion's price."""
@@ -71,29 +78,39 @@ class OnCells:
         return next(own for own in self.prices if (own.notion, own.tolerance, own.aware) == wanted)
 
 
-def find_on_cells(dist: CellDistribution, tell: Progress) -> OnCells:
-    """Compute everything that a report says of the cells."""
+def find_on_cells(outcome: Outcome, random_state: int, tell: Progress) -> OnCells:
+    """Compute everything that a report says of the law itself.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        The law: an estimate on the rows to learn from.
+    random_state : int
+        Seed of the cells.
+    tell : callable
+        Called with the fraction done and a few words.
+    """
+    dist = on_cells(outcome, (), random_state)
     free = {aware: solve(dist, {}, aware=aware) for aware in (True, False)}
-    prices, curves, shifts, changed = [], [], [], []
+    prices, curves, shifts, affected = [], [], [], []
     for done, notion in enumerate(NOTIONS):
-        tell(done / (len(NOTIONS) + 2), f"limits of {title(notion)} on the cells")
+        tell(done / (len(NOTIONS) + 2), f"limits of {title(notion)}")
         for aware in (True, False):
             for tolerance in PRICED_AT:
                 rule = solve(dist, {notion: tolerance}, aware=aware)
                 prices.append(_price(rule, notion, tolerance))
                 if not aware and tolerance == PRICED_AT[-1]:
                     shifts += _shifts(rule, free[False], notion, tolerance)
-                    changed += _changed(rule, free[False], notion)
+                    affected += _affected(rule, free[False], notion, tolerance)
             curve = frontier(dist, [notion], aware=aware, exact=True)
             tolerances = curve.grid[notion].tolist()
-            curves.append(Curve(notion, title(notion), aware, tolerances, curve.accuracy.tolist()))
+            curves.append(Curve(notion, title(notion), aware, tolerances, curve.plug_in.tolist()))
     tell(len(NOTIONS) / (len(NOTIONS) + 2), "tension between notions")
-    found = tension(dist, PRICED_AT[-1])
-    tensions = Tensions(
-        list(found.notions), found.tolerance, found.aware, found.pair_loss.tolist(), found.matrix.tolist()
-    )
+    comparable = on_cells(outcome, [INDIVIDUAL], random_state)
+    tensions = _tensions(dist, comparable)
     tell((len(NOTIONS) + 1) / (len(NOTIONS) + 2), "individual fairness")
     return OnCells(
+        rows=outcome.data.n_rows,
         cells=dist.n_cells,
         best_seen=free[True].accuracy,
         best_hidden=free[False].accuracy,
@@ -103,8 +120,8 @@ def find_on_cells(dist: CellDistribution, tell: Progress) -> OnCells:
         curves=tuple(curves),
         tensions=tensions,
         shifts=tuple(shifts),
-        changed=tuple(changed),
-        individual=_individual(dist, free) if can_compare(dist) else None,
+        affected=tuple(affected),
+        individual=_individual(comparable),
     )
 
 
@@ -122,8 +139,21 @@ def _price(rule: Rule, notion: str, tolerance: float) -> Price:
 
 
 def _shown_gaps(rule: Rule) -> dict[str, float | None]:
-    """Gaps that can be estimated; None for the others."""
-    return {name: finite(gap) for name, gap in rule.gaps.items()}
+    """Gaps in group notions that can be estimated; None for the others."""
+    return {name: finite(rule.gaps[name]) for name in NOTIONS}
+
+
+def _tensions(dist: CellDistribution, comparable: CellDistribution) -> Tensions:
+    """Tension of group notions on cells of the law, and of individual fairness with them on cells that it can compare.
+
+    What individual fairness costs beyond a group notion is read within its own cells, so that no difference between
+    the two kinds of cells is taken for a clash.
+    """
+    groups, alike = tension(dist, PRICED_AT[-1], notions=tuple(NOTIONS)), tension(comparable, PRICED_AT[-1])
+    pair_loss, matrix = alike.pair_loss.copy(), alike.matrix.copy()
+    size = len(groups.notions)
+    pair_loss[:size, :size], matrix[:size, :size] = groups.pair_loss, groups.matrix
+    return Tensions(list(alike.notions), alike.tolerance, alike.aware, pair_loss.tolist(), matrix.tolist())
 
 
 def _shifts(rule: Rule, free: Rule, notion: str, tolerance: float) -> list[Shift]:
@@ -139,50 +169,71 @@ def _shifts(rule: Rule, free: Rule, notion: str, tolerance: float) -> list[Shift
     return shifts
 
 
-def _changed(rule: Rule, free: Rule, notion: str) -> list[ChangedCell]:
-    """The cells in which a notion decides most people otherwise."""
-    dist = rule.distribution
-    if dist.centroids is None:
-        return []
-    people = dist.mass.sum(axis=(1, 2))
-    moved = people * np.abs(rule.scores - free.scores)
-    centres = dist.centres()
+def _affected(rule: Rule, free: Rule, notion: str, tolerance: float) -> list[Affected]:
+    """What the people are like whom a notion decides otherwise, those with more and those with less yes."""
+    dist, change = rule.distribution, rule.scores - free.scores
+    people = dist.mass.sum(axis=2)
     found = []
-    for cell in np.argsort(-moved, kind="stable")[:_CELLS_SHOWN].tolist():
-        if moved[cell] <= 1e-9:
-            break
-        found.append(
-            ChangedCell(
-                notion=notion,
-                cell=cell,
-                person={name: _words(values[cell]) for name, values in centres.items()},
-                share=float(people[cell]),
-                label_rate=float(dist.mass[cell, :, 1].sum() / people[cell]),
-                before=float(free.scores[cell]),
-                after=float(rule.scores[cell]),
-            )
-        )
+    for more_yes in (True, False):
+        moved = people * np.maximum(change if more_yes else -change, 0)[:, None]
+        share = float(moved.sum())
+        if share <= _FEWEST:
+            continue
+        weight = moved.sum(axis=1)
+        low, high = _middle(dist.mass[:, :, 1].sum(axis=1), people.sum(axis=1), weight)
+        by_group = dict(zip(dist.groups, (moved.sum(axis=0) / share).tolist(), strict=True))
+        found.append(Affected(notion, tolerance, more_yes, share, low, high, by_group, _person(dist, weight)))
     return found
 
 
+def _middle(ones: Floats, people: Floats, weight: Floats) -> tuple[float, float]:
+    """Between which rates of the label most of some people lie, who are in cells with some weight."""
+    inside = np.flatnonzero(weight > 0)
+    rate = ones[inside] / people[inside]
+    order = np.argsort(rate, kind="stable")
+    reached = np.cumsum(weight[inside][order])
+    at = np.searchsorted(reached, np.array(_MIDDLE) * reached[-1])
+    low, high = rate[order][np.minimum(at, len(order) - 1)]
+    return float(low), float(high)
+
+
+def _person(dist: CellDistribution, weight: Floats) -> dict[str, str]:
+    """Say what people in cells with some weight are like, the features first in which they differ most from all."""
+    if dist.centroids is None or dist.encoding is None:
+        return {}
+    centroids = np.asarray(dist.centroids, dtype=np.float64)
+    own, everybody = (np.average(centroids, axis=0, weights=by) for by in (weight, dist.mass.sum(axis=(1, 2))))
+    apart: dict[str, float] = {}
+    for part in dist.encoding.features:
+        columns = slice(part.start, part.stop)
+        apart[part.name] = apart.get(part.name, 0.0) + float(((own - everybody)[columns] ** 2).sum())
+    values = dist.encoding.decode(own[None])
+    return {name: _words(values[name][0]) for name in sorted(values, key=lambda name: -apart[name])}
+
+
 def _words(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float | np.floating) else value_text(value)  # type: ignore[arg-type]
+    if not isinstance(value, float | np.floating):
+        return value_text(value)  # type: ignore[arg-type]
+    number = float(value)
+    return f"{number:,.0f}" if 1e3 <= abs(number) < 1e9 else f"{number:.3g}"
 
 
-def _individual(dist: CellDistribution, free: dict[bool, Rule]) -> Individual:
+def _individual(dist: CellDistribution) -> Individual:
+    free = {aware: solve(dist, {}, aware=aware) for aware in (True, False)}
     curves = {aware: frontier(dist, [INDIVIDUAL], _INDIVIDUAL_TOLERANCES, aware=aware) for aware in (True, False)}
     comparison = Variables(dist, aware=False).compare(Neighbourhood())
     strict = _INDIVIDUAL_TOLERANCES.index(_STRICT)
     filled = Variables(dist, aware=False).filled
 
-    def mean_difference(scores: np.ndarray) -> float:
+    def mean_difference(scores: Floats) -> float:
         differences = comparison.differences(scores[filled])
         return float(differences.mean()) if len(differences) else 0.0
 
     return Individual(
+        cells=dist.n_cells,
         tolerances=list(_INDIVIDUAL_TOLERANCES),
-        accuracy_seen=curves[True].accuracy.tolist(),
-        accuracy_hidden=curves[False].accuracy.tolist(),
+        accuracy_seen=curves[True].plug_in.tolist(),
+        accuracy_hidden=curves[False].plug_in.tolist(),
         gap_seen=free[True].gaps[INDIVIDUAL],
         gap_hidden=free[False].gaps[INDIVIDUAL],
         neighbours=len(comparison.first),

@@ -121,22 +121,40 @@ class Shift:
 
 
 @dataclass(frozen=True)
-class ChangedCell:
-    """A cell that a notion decides otherwise: its typical person, share of all people, score before and after."""
+class Affected:
+    """The people whom a notion decides otherwise in one way (plug-in), and what they are like.
+
+    Parameters
+    ----------
+    notion : str
+    tolerance : float
+    more_yes : bool
+        Whether they get a yes more often, or less often.
+    share : float
+        Their share of all people.
+    label_low, label_high : float
+        Where P(Y=1 | x) lies for nine in ten of them.
+    groups : dict
+        The share of each group among them.
+    person : dict
+        Means of numbers and most frequent values, the features first in which they differ most from everybody.
+    """
 
     notion: str
-    cell: int
-    person: dict[str, str]
+    tolerance: float
+    more_yes: bool
     share: float
-    label_rate: float
-    before: float
-    after: float
+    label_low: float
+    label_high: float
+    groups: dict[str, float]
+    person: dict[str, str]
 
 
 @dataclass(frozen=True)
 class Individual:
-    """Individual fairness on the cells: accuracy at each tolerance, and how unlike neighbours are treated (plug-in)."""
+    """Individual fairness on its cells: accuracy at each tolerance, how unlike neighbours are treated (plug-in)."""
 
+    cells: int
     tolerances: list[float]
     accuracy_seen: list[float]
     accuracy_hidden: list[float]
@@ -164,7 +182,7 @@ class HeldOutCost:
 
 @dataclass(frozen=True)
 class HeldOutCurve:
-    """Rules at a row of tolerances: expected on the rows they were made from (plug-in), and on others."""
+    """Rules at a row of tolerances: what their law expects of them (plug-in), and what they came to on other rows."""
 
     notions: list[str]
     aware: bool
@@ -204,35 +222,23 @@ class SituationCost:
 
 
 @dataclass(frozen=True)
-class GeneratorJudged:
-    """How near generated rows come to real ones: distances over cells, beside what real rows themselves give."""
-
-    name: str
-    samples: int
-    cells: int
-    distance: float
-    held_out_distance: float
-    noise_floor: float
-    copies: float
-    copies_natural: float
-
-    @property
-    def as_near_as_real(self) -> bool:
-        """Whether generated rows are about as near to held-out rows as real rows are."""
-        return self.held_out_distance <= 1.1 * self.noise_floor
-
-
-@dataclass(frozen=True)
 class Decorrelated:
-    """The least-distorting map on the cells, before and after, and what adversaries find on rows that took no part."""
+    """The least-distorting map, before and after, and what it does to rows that took no part and to adversaries there.
+
+    Correlation, accuracy and the groups' laws are plug-in figures of `cells` cells; the rest is of `tested` held-out
+    rows.
+    """
 
     notion: str
     tolerance: float
+    cells: int
+    tested: int
     correlation_before: float
     correlation_after: float
     accuracy_before: float
     accuracy_after: float
-    kept_in_place: float
+    categories_kept: float | None
+    numbers_moved: float | None
     auc_before: float
     auc_after: HeldOutFigure
     auc_with_label: HeldOutFigure

@@ -300,33 +300,6 @@ def _origin(rows: int, random_state: int, relative_error: float, codebook: Codeb
     )
 
 
-def sampling_note(dist: CellDistribution) -> str:
-    """Say in words what the number of rows guarantees at the number of cells, and what it does not.
-
-    Parameters
-    ----------
-    dist : CellDistribution
-        A distribution made by `discretize`.
-    """
-    if dist.counts is None:
-        return "The distribution was given as numbers: how many rows stand behind it is not known."
-    made_by, samples = dist.origin.generator, dist.origin.n_samples
-    drawn = int(dist.counts.sum()) if samples is None else samples
-    needed = samples_needed(dist.n_cells, groups=dist.n_groups)
-    enough = "enough" if drawn >= needed else "too few"
-    rows = "real rows" if made_by is None else f"rows of the generator {made_by}"
-    note = (
-        f"{drawn:,} {rows} are {enough} for {dist.n_cells} cells: {needed:,} rows, spread evenly, put the shares of "
-        "group and label in a cell within 0.05 of their source, with probability 0.95 for each cell."
-    )
-    if made_by is None:
-        return note + " Cells with fewer rows than the average are known less well, others better."
-    return note + (
-        f" The source is the generator: how near that is to the people, who gave it {int(dist.counts.sum()):,} rows, "
-        "no number of generated rows can say. The held-out comparison of `fairlimits fidelity` does."
-    )
-
-
 def _check_samples(n_samples: int, cells: int, groups: int) -> None:
     check_size(n_samples)
     needed = samples_needed(cells, groups=groups)
