@@ -162,3 +162,10 @@ def test_the_picture_shows_every_group() -> None:
     legend = found.plot().get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == list(found.groups)
+
+
+def test_ratios_to_next_to_nothing_are_not_estimable() -> None:
+    label, _, group = people(300, groups=2)
+    found = fl.group_rates(label, np.full(300, 1e-12), group)
+    assert not found.impact_ratio.known
+    assert found.gaps["DP"].estimate.known

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # A selection rate below this share of the highest is taken as a sign of adverse impact.
 _FOUR_FIFTHS = 0.8
 
+# People selected in the group of the highest rate, below which nothing is said about shares of that rate.
+_FEWEST_SELECTED = 5
+
 _SHOWN = ("selection rate", "true positive rate", "false positive rate", "accuracy", "precision")
 
 
@@ -226,9 +229,9 @@ def _wilson(people: People, value: Floats, weight: Floats, confidence: float) ->
 def _ratios(rates: tuple[Estimate, ...], worth: Floats, confidence: float) -> tuple[Estimate, ...]:
     """Rates as shares of the highest one, with intervals on the scale of logarithms (Katz and others)."""
     known = [g for g, own in enumerate(rates) if own.known]
-    if len(known) < 2 or max(rates[g].value for g in known) == 0:
+    top = max(known, key=lambda g: rates[g].value, default=0)
+    if len(known) < 2 or rates[top].value * worth[top] < _FEWEST_SELECTED:
         return (NOT_ESTIMABLE,) * len(rates)
-    top = max(known, key=lambda g: rates[g].value)
     z = float(ndtri(0.5 + confidence / 2))
     found = []
     for g, own in enumerate(rates):
