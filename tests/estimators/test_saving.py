@@ -23,6 +23,7 @@ import fairlimits
 from fairlimits import ConstrainedBayesClassifier, Decorrelator, InputError, estimate_outcome, load, save, solve
 from fairlimits.errors import FileError
 from fairlimits.estimators.storage import TRUSTED
+from known_people import known
 
 X, Y, SEX = applicants(300)
 TIGHT = {"DP": 0.1}
@@ -30,6 +31,7 @@ TIGHT = {"DP": 0.1}
 # Files on people's disks name classes by module path, so a class that moves makes these files unreadable. Before the
 # first release the list follows the code; after it, a class that moves needs its old path to stay importable.
 PATHS = [
+    "fairlimits.data.dataset.Dataset",
     "fairlimits.data.encoding.EncodedFeature",
     "fairlimits.data.encoding.Encoding",
     "fairlimits.data.schema.Feature",
@@ -46,6 +48,7 @@ PATHS = [
     "fairlimits.law.outcome.classifiers.ClassifierLaw",
     "fairlimits.law.outcome.classifiers.CodesView",
     "fairlimits.law.outcome.classifiers.EncodedView",
+    "fairlimits.law.outcome.estimates.Outcome",
     "fairlimits.law.outcome.models.OutcomeModel",
     "fairlimits.law.outcome.recalibration.Recalibration",
     "fairlimits.limits.frontiers.Frontier",
@@ -134,6 +137,21 @@ def test_bare_rules(tmp_path: Path) -> None:
     data = fairlimits.Dataset.from_frame(X.assign(sex=SEX, hired=Y), label="hired", sensitive="sex")
     rule = solve(estimate_outcome(data, estimator=LogisticRegression()), TIGHT)
     np.testing.assert_array_equal(round_trip(rule, tmp_path).decide(data), rule.decide(data))
+
+
+@pytest.mark.parametrize("estimator", [None, LogisticRegression()])
+def test_estimates(estimator: Any, tmp_path: Path) -> None:
+    data, _ = known(0, 300)
+    found = estimate_outcome(data, estimator=estimator, folds=2)
+    save(found, tmp_path / "estimate")
+    again = load(tmp_path / "estimate")
+    assert (again.model.predict(data) == found.model.predict(data)).all()
+    assert solve(again, TIGHT).accuracy == solve(found, TIGHT).accuracy
+    content = bytearray((tmp_path / "estimate").read_bytes())
+    content[len(content) // 2] ^= 64
+    (tmp_path / "estimate").write_bytes(content)
+    with pytest.raises(FileError):
+        load(tmp_path / "estimate")
 
 
 def test_rows_are_not_written(tmp_path: Path) -> None:

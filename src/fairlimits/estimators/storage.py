@@ -1,7 +1,7 @@
 """`save` and `load`: results and fitted estimators in files, without pickle.
 
-Distributions, rules on cells, frontiers and maps are ``.npz`` archives of numbers. What holds learners is written by
-skops: a file that holds types nobody trusts is refused unread.
+Estimates, distributions, rules on cells, frontiers and maps are ``.npz`` archives of numbers. What holds a user's own
+learners is written by skops: a file that holds types nobody trusts is refused unread.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 from zipfile import ZIP_DEFLATED
 
 from sklearn.base import BaseEstimator
 
 from fairlimits._util.storage import archive_kind, write_whole
-from fairlimits.data import EncodedFeature, Encoding, Feature, Schema
+from fairlimits.data import Dataset, EncodedFeature, Encoding, Feature, Schema
 from fairlimits.decorrelation import Decorrelation
 from fairlimits.errors import FileError, InputError, MissingExtraError
 from fairlimits.estimators.classifier import ConstrainedBayesClassifier
@@ -30,6 +30,7 @@ from fairlimits.law import (
     EncodedView,
     Neighbourhood,
     Origin,
+    Outcome,
     OutcomeCells,
     OutcomeModel,
     Recalibration,
@@ -46,6 +47,7 @@ _OWN: tuple[type, ...] = (
     CodesView,
     ConstrainedBayesClassifier,
     Costs,
+    Dataset,
     Decorrelator,
     Difference,
     EncodedFeature,
@@ -58,6 +60,7 @@ _OWN: tuple[type, ...] = (
     Objective,
     Origin,
     OnLabels,
+    Outcome,
     OutcomeCells,
     OutcomeModel,
     Decorrelation,
@@ -79,8 +82,11 @@ TRUSTED: tuple[str, ...] = (
 """What a file may hold beside the types that skops trusts by itself: numbers, arrays and scikit-learn's estimators."""
 
 
-_ARCHIVES: dict[str, type[CellDistribution | Rule | Frontier | Decorrelation]] = {
+Kept: TypeAlias = Outcome | CellDistribution | Rule | Frontier | Decorrelation
+
+_ARCHIVES: dict[str, type[Kept]] = {
     "distribution": CellDistribution,
+    "outcome": Outcome,
     "rule": Rule,
     "frontier": Frontier,
     "plan": Decorrelation,
@@ -93,18 +99,21 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    thing : CellDistribution, Rule, Frontier, Decorrelation, or an estimator
+    thing : Outcome, CellDistribution, Rule, Frontier, Decorrelation, or an estimator
         What to keep. Estimators are `ConstrainedBayesClassifier`, `Decorrelator`, or scikit-learn estimators that hold
-        them, such as a pipeline. Rows of the fit are not written.
+        them, such as a pipeline. Rows of the fit are not written, but with an `Outcome`, which is about them.
     path : path
         The file; its name is used as it is, whatever its suffix.
     """
-    if isinstance(thing, CellDistribution | Rule | Frontier | Decorrelation) and not _holds_classifiers(thing):
+    if isinstance(thing, Outcome | CellDistribution | Rule | Frontier | Decorrelation) and not _holds_classifiers(
+        thing
+    ):
         thing.save(path)
         return
-    if not isinstance(thing, BaseEstimator | CellDistribution | Rule | Frontier | Decorrelation):
+    if not isinstance(thing, BaseEstimator | Kept):
         raise InputError(
-            f"A {type(thing).__name__} cannot be saved; give a distribution, rule, frontier, map or fitted estimator."
+            f"A {type(thing).__name__} cannot be saved; give an estimate, distribution, rule, frontier, map or fitted "
+            "estimator."
         )
     skops = _skops()
     with write_whole(path) as temporary:
@@ -158,13 +167,15 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
         found = skops.loads(content, trusted=[*TRUSTED, *trusted])
     except Exception as error:
         raise _damaged(file) from error
-    if not isinstance(found, BaseEstimator | CellDistribution | Rule | Frontier | Decorrelation):
+    if not isinstance(found, BaseEstimator | Kept):
         raise FileError(f"{file} holds a {type(found).__name__}, not an estimator; give a file that save wrote.")
     return found
 
 
 def _holds_classifiers(thing: Any) -> bool:
     """Whether something was learned with a user's own classifier, which is not made of plain numbers."""
+    if isinstance(thing, Outcome):
+        return not thing.model.is_plain
     rule = thing.rules[0] if isinstance(thing, Frontier) else thing
     dist = rule.distribution if isinstance(rule, Rule | Decorrelation) else rule
     return isinstance(dist, CellDistribution) and dist.places is not None and not dist.places.model.is_plain

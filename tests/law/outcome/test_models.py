@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from fairlimits import Outcome, estimate_outcome
-from fairlimits._util.storage import read_archive, write_archive
 from fairlimits.errors import FileError, InputError
 from fairlimits.law import OutcomeModel
 from known_people import known
@@ -30,8 +29,8 @@ def fitted() -> Outcome:
 def test_models_and_estimates_come_back(tmp_path: Path) -> None:
     found, new = fitted(), known(1, 100, 3, weighted=True)[0]
     assert found.model.is_plain
-    write_archive(tmp_path / "model", "outcome", *found._pack())
-    again = Outcome._unpack(*read_archive(tmp_path / "model", "outcome"))
+    found.save(tmp_path / "model")
+    again = Outcome.load(tmp_path / "model")
     assert (again.q == found.q).all()
     assert (again.weight == found.weight).all()
     assert again.losses == found.losses

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairlimits._util.plotting import MUTED, axes_or_new, figure_style, nth_colour, plain_text
-from fairlimits._util.storage import nest, unnest
+from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 from fairlimits.errors import DataError, FileError, InputError
@@ -19,6 +20,9 @@ from fairlimits.law.outcome.models import OutcomeModel, Packed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+_KIND = "outcome"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,6 +159,19 @@ class Outcome:
 
     def __repr__(self) -> str:
         return f"Outcome({self.data.n_rows} rows, groups {', '.join(self.data.groups)})"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the estimate to one file (``.npz``, without pickle), with the rows of the people it was learned from.
+
+        Rules and classifiers are kept without them. An estimate by a classifier of your own is kept by
+        `fairlimits.save`.
+        """
+        write_archive(path, _KIND, *self._pack())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Outcome:
+        """Read what `save` wrote."""
+        return cls._unpack(*read_archive(path, _KIND))
 
     def _pack(self) -> Packed:
         """Write the estimate as a JSON-able header and arrays, the people's rows among them."""
