@@ -135,7 +135,7 @@ def trace_report(data: fl.Dataset, trace: Trace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         source, page = Path(folder, "sample.csv"), Path(folder, "report.html")
         csv.write_csv(plain(data), source)
-        options = ["--label", LABEL, "--positive", POSITIVE, "--sensitive", SENSITIVE, "--cells", "32"]
+        options = ["--label", LABEL, "--positive", POSITIVE, "--sensitive", SENSITIVE]
         said = io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), trace.following():
             code = run(["report", str(source), *options, "--output", str(page)])
