@@ -23,6 +23,7 @@ from benchmarks import (
     individual,
     law_cost,
     law_loss,
+    main_job,
     margin,
     quantizer,
     scale,
@@ -59,6 +60,10 @@ def _explorer() -> str:
     return explorer.markdown(explorer.run())
 
 
+def _main_job() -> str:
+    return main_job.markdown(main_job.run())
+
+
 def _growth() -> str:
     results = growth.run()
     growth.draw(results, RESULTS / "growth.png")
@@ -85,6 +90,7 @@ BENCHMARKS: dict[str, Callable[[], str]] = {
     "fidelity": _fidelity,
     "margin": _margin,
     "explorer": _explorer,
+    "main_job": _main_job,
     "growth": _growth,
     "scale": _scale,
     "law_cost": _law_cost,
