@@ -132,6 +132,23 @@ def test_held_out_figures_are_what_evaluate_says(findings: Findings, outcome: fl
     )
 
 
+def test_groups_fare_as_the_rules_on_the_page_decide(findings: Findings, outcome: fl.Outcome) -> None:
+    _, test = people().split(0.3, 0)
+    best, fair = findings.held_out.fares
+    for found, tolerances in ((best, {}), (fair, {"DP": 0.05})):
+        expected = fl.group_rates(
+            test.label, fl.solve(outcome, tolerances).decide(test), np.array(test.groups)[test.group]
+        )
+        for g, line in enumerate(found.groups):
+            assert line.group == expected.groups[g]
+            for name, own in expected.figures.items():
+                value = line.figures[name]
+                assert (value is not None) == own[g].known
+                assert value is None or value.value == pytest.approx(own[g].value, abs=1e-9)
+        for gap in found.gaps:
+            assert (gap.lowest, gap.highest) == (expected.gaps[gap.notion].lowest, expected.gaps[gap.notion].highest)
+
+
 def test_few_rows_are_said_where_gaps_are_not_shown(findings: Findings) -> None:
     unknown = {"DP", "EOd"}
     costs = tuple(replace(own, gap=None) if own.notion in unknown else own for own in findings.held_out.costs)

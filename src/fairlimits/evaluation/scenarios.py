@@ -343,13 +343,13 @@ def compare(
     tell(0.8, "evaluating on held-out rows")
     scores = np.vstack([row_scores(rule, test) for *_, rule, _ in found])
     plug_in = np.array([rule.accuracy for *_, rule, _ in found])
-    options: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "random_state": random_state}
-    judged = evaluate_scores(scores, plug_in, test, **options)
+    drawn = resampled(test, scores, resamples, random_state)
+    judged = evaluate_scores(scores, plug_in, test, confidence=confidence, drawn=drawn)
     situations = tuple(
         Situation(aware, apart_, fixed, evaluation, left, isinstance(rule, Rule) and rule.is_constant)
         for (aware, apart_, fixed, rule, left), evaluation in zip(found, judged, strict=True)
     )
-    costs = _costs(situations, scores, test, confidence, resamples, random_state)
+    costs = _costs(situations, tally(test, scores).accuracy(), drawn.accuracy(), confidence)
     return Scenarios(
         tolerances=dict(tolerances),
         correlation=correlation,
@@ -370,18 +370,9 @@ _COMPARED = (
 )
 
 
-def _costs(
-    situations: Sequence[Situation],
-    scores: Floats,
-    test: Dataset,
-    confidence: float,
-    resamples: int,
-    random_state: int,
-) -> tuple[Cost, ...]:
-    """What less freedom costs; both situations are resampled together."""
+def _costs(situations: Sequence[Situation], value: Floats, drawn: Floats, confidence: float) -> tuple[Cost, ...]:
+    """What less freedom costs, from the accuracies of the situations; both are resampled together."""
     at = {(own.aware, own.decorrelated, own.fixed): position for position, own in enumerate(situations)}
-    value = tally(test, scores).accuracy()
-    drawn = resampled(test, scores, resamples, random_state).accuracy()
     costs = []
     for name, more, less in _COMPARED:
         i, j = at[more], at[less]

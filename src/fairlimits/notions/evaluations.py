@@ -25,7 +25,7 @@ from fairlimits.notions.intervals import (
 )
 from fairlimits.notions.objectives import ACCURACY, Objective
 from fairlimits.notions.rows import Requirement
-from fairlimits.notions.tallies import People, resampled, tally
+from fairlimits.notions.tallies import People, Tally, resampled, tally
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,11 +134,17 @@ def evaluate_scores(
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
+    drawn: Tally | None = None,
 ) -> tuple[Evaluation, ...]:
-    """Evaluate scores of shape (points, n): the probability of deciding 1 for each person."""
+    """Evaluate scores of shape (points, n): the probability of deciding 1 for each person.
+
+    Whoever has resampled the rows already gives what was `drawn`.
+    """
     check_confidence(confidence)
-    check_resamples(resamples)
-    found, drawn = tally(people, scores), resampled(people, scores, resamples, random_state)
+    if drawn is None:
+        check_resamples(resamples)
+        drawn = resampled(people, scores, resamples, random_state)
+    found = tally(people, scores)
     accuracy, others = found.accuracy(), drawn.accuracy()
     gaps = gap_estimates(found, drawn, confidence)
     attained = requirement_estimates(found, drawn, requirements, people.groups, confidence)

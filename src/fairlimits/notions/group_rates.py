@@ -122,9 +122,11 @@ class GroupRates:
     def summary(self) -> str:
         """Say in words where the groups are farthest apart."""
         lines = [f"Gap in {NOTIONS[name].title}: {gap}." for name, gap in self.gaps.items()]
-        return "\n".join([*lines, self._four_fifths()])
+        return "\n".join([*lines, self.four_fifths])
 
-    def _four_fifths(self) -> str:
+    @property
+    def four_fifths(self) -> str:
+        """What the four-fifths rule says, in a sentence."""
         own = self.impact_ratio
         if not own.known:
             return "Four-fifths rule: not estimable."

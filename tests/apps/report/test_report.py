@@ -81,7 +81,7 @@ def test_the_content_is_plain_data_and_every_key_is_documented(report: fl.Report
     assert content == report.to_dict()
     assert content["rows"] == 1200
     assert content["schema"] == 1
-    documented = set(re.findall(r"`([A-Za-z_]+)`", DOCS.read_text(encoding="utf-8"))) | {"value", "low", "high"}
+    documented = set(re.findall(r"`([A-Za-z_ ]+)`", DOCS.read_text(encoding="utf-8"))) | {"value", "low", "high"}
     # What comes from the data, or names a notion, a learner or a package, is no key of the layout.
     content.pop("versions")
     content["held_out"].pop("learners")
@@ -122,7 +122,8 @@ def test_every_picture_speaks_and_gives_its_data(page: str) -> None:
     assert pictures == 6
     assert page.count('role="img" aria-label="') == pictures
     files = re.findall(r'download="(\w+)\.csv" href="data:text/csv;base64,([^"]+)"', page)
-    assert len(files) == pictures + 1
+    # Two tables have theirs too.
+    assert len(files) == pictures + 2
     for _, content in files:
         lines = list(csv.DictReader(io.StringIO(base64.b64decode(content).decode())))
         assert len(lines) > 1
@@ -288,6 +289,15 @@ def test_the_table_has_a_row_for_each_question(report: fl.Report) -> None:
         # A rule of a frontier and the rule solved for alone may differ in ties.
         assert row["held out"] == pytest.approx(own.accuracy.value, abs=2e-3)
         assert row["plug-in"] == pytest.approx(own.plug_in, abs=1e-4)
+
+
+def test_the_page_says_how_each_group_fares(report: fl.Report) -> None:
+    page = report.to_html()
+    assert "How each group fares" in page
+    assert "Four-fifths rule" in page
+    for own in report.findings.held_out.fares:
+        for line in own.groups:
+            assert f"{line.rows:,}" in page
 
 
 def test_situations_with_two_tolerances_have_none_in_the_table(report: fl.Report) -> None:

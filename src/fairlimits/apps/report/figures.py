@@ -127,7 +127,8 @@ def _draw_plug_in(ax: Axes, x: Sequence[float], y: Sequence[float], colour: str,
 
 def tension_figure(found: Tensions) -> Figure:
     """Draw a heat map: what each pair of notions costs, and how much of it is beyond the dearer one."""
-    loss, tension = 100 * np.array(found.pair_loss), 100 * np.array(found.tension)
+    # What rounds to nothing has no minus.
+    loss, tension = (np.round(100 * np.array(own), 1) + 0.0 for own in (found.pair_loss, found.tension))
     size = len(found.notions)
     with figure_style():
         figure, ax = subplots(figsize=(6.4, 5.0))

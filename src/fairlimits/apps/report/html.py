@@ -26,6 +26,7 @@ def render(findings: Findings, command: str, version: str) -> str:
     parts = (
         _first_screen(findings),
         sections.situations(findings),
+        sections.fares(findings),
         sections.frontiers(findings),
         sections.costs(findings),
         sections.clashes(findings),

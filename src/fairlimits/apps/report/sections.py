@@ -29,11 +29,11 @@ _FEWEST_SHOWN = 0.005
 _ALIKE = " <b>=</b>"
 
 
-def _with_interval(own: HeldOutFigure | None, sign: str = "") -> str:
+def _with_interval(own: HeldOutFigure | None, sign: str = "", below: bool = False) -> str:
     if own is None:
         return NOT_ESTIMABLE_TEXT
     value, low, high = (hundredfold(end, sign) for end in (own.value, own.low, own.high))
-    return f"{value} <small>({low} to {high})</small>"
+    return f"{value}{'<br>' if below else ' '}<small>({low} to {high})</small>"
 
 
 def _plug_in(findings: Findings) -> str:
@@ -76,6 +76,51 @@ def situations(findings: Findings) -> str:
         f"{held.tested:,} new people.</p>{table(heads, rows)}<p>What less freedom costs, in points of accuracy, on the "
         f"same people:</p>{table(('', 'plug-in', 'held out'), costs)}<p class=note>{download('situations', data)}</p>",
         "situations",
+    )
+
+
+# Heads of the rates of groups, short enough for all of them to stand side by side.
+_RATES = {
+    "base rate": "label 1",
+    "selection rate": "selected",
+    "true positive rate": "TPR",
+    "false positive rate": "FPR",
+    "accuracy": "accuracy",
+    "precision": "precision",
+    "selection ratio": "ratio",
+}
+
+
+def fares(findings: Findings) -> str:
+    """How each group fares, rule by rule."""
+    held = findings.held_out
+    parts, data = [], []
+    for own in held.fares:
+        rows = [
+            (escape(line.group), f"{line.rows:,}", *(_with_interval(line.figures[name], below=True) for name in _RATES))
+            for line in own.groups
+        ]
+        gaps = [
+            (escape(title(gap.notion)), _with_interval(gap.gap), *map(escape, (gap.rate, gap.lowest, gap.highest)))
+            for gap in own.gaps
+        ]
+        parts.append(
+            f"<p>Under {escape(own.rule)}:</p>{table(('Group', 'people', *_RATES.values()), rows)}"
+            f"<p>Farthest apart:</p>{table(('Notion', 'gap, %', 'largest in the', 'lowest', 'highest'), gaps)}"
+            f"<p>{escape(own.four_fifths)}</p>"
+        )
+        data += [
+            {"rule": own.rule, "group": line.group, "people": line.rows}
+            | {name: None if value is None else value.value for name, value in line.figures.items()}
+            for line in own.groups
+        ]
+    return section(
+        "How each group fares",
+        f"<p>On {held.tested:,} new people, with the group hidden, in percent, with {held.confidence:.0%} intervals: "
+        "how many have label 1; how many are selected, of all, of those with label 1 (TPR), of the others (FPR); how "
+        "many are decided as their label says; how many of those selected have label 1; and the selection rate as a "
+        f"share of the highest.</p>{''.join(parts)}<p class=note>{download('groups', data)}</p>",
+        "groups",
     )
 
 

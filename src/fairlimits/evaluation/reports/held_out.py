@@ -12,6 +12,7 @@ from fairlimits._util.progress import Progress
 from fairlimits._util.types import Ints
 from fairlimits.data import Dataset, set_aside_note
 from fairlimits.decorrelation import decorrelate
+from fairlimits.evaluation.reports.by_group import Fares
 from fairlimits.evaluation.reports.parts import (
     PRICED_AT,
     Decorrelated,
@@ -70,6 +71,8 @@ class HeldOut:
         Tolerances of the four situations.
     situations : tuple of SituationLine
     situation_costs : tuple of SituationCost
+    fares : tuple of Fares
+        How each group fares without the group seen: under the best rule, and within the tolerances.
     decorrelated : Decorrelated
     notes : tuple of str
         What could not be met, in words.
@@ -89,6 +92,7 @@ class HeldOut:
     tolerances: dict[str, float]
     situations: tuple[SituationLine, ...]
     situation_costs: tuple[SituationCost, ...]
+    fares: tuple[Fares, ...]
     decorrelated: Decorrelated
     notes: tuple[str, ...]
     set_aside: str | None
@@ -130,7 +134,7 @@ def find_held_out(
         warnings.simplefilter("ignore", ConstantRuleWarning)
         rules = _rules(outcome, random_state, lambda done, words: tell(0.4 * done, words))
         tell(0.4, "judging on held-out rows")
-        costs, curves, best = _judge(rules, test, random_state)
+        costs, curves, free = _judge(rules, test, random_state)
         tell(0.5, "the four situations")
         found = compare(outcome, test, tolerances, random_state=random_state)
     for own in caught:
@@ -143,8 +147,8 @@ def find_held_out(
         confidence=_CONFIDENCE,
         calibration_error=found.calibration_error,
         learners={name: list(members) for name, members in outcome.chosen.items()},
-        best_seen=best[True],
-        best_hidden=best[False],
+        best_seen=_known(free[True]),
+        best_hidden=_known(free[False]),
         costs=costs,
         curves=curves,
         tolerances=dict(tolerances),
@@ -152,6 +156,7 @@ def find_held_out(
         situation_costs=tuple(
             SituationCost(own.name, own.plug_in, HeldOutFigure(*map(float, own.held_out))) for own in found.costs
         ),
+        fares=_fares(free[False], found),
         decorrelated=_decorrelated(outcome, test, random_state),
         notes=tuple(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, MarginWarning))),
         set_aside=set_aside_note(test.groups, test.counts, " on held-out rows", beyond=counts),
@@ -176,19 +181,19 @@ def _rules(outcome: Outcome, random_state: int, tell: Progress) -> dict[_Key, tu
 
 def _judge(
     rules: Mapping[_Key, tuple[Rule, ...]], test: Dataset, random_state: int
-) -> tuple[tuple[HeldOutCost, ...], tuple[HeldOutCurve, ...], dict[bool, HeldOutFigure]]:
+) -> tuple[tuple[HeldOutCost, ...], tuple[HeldOutCurve, ...], dict[bool, Evaluation]]:
     every = [rule for own in rules.values() for rule in own]
     scores = decide_all(every, test)
-    judged = evaluate_scores(scores, np.array([rule.accuracy for rule in every]), test, random_state=random_state)
-    value, drawn = tally(test, scores).accuracy(), resampled(test, scores, RESAMPLES, random_state).accuracy()
-    start, costs, curves, best = 0, [], [], {}
+    again = resampled(test, scores, RESAMPLES, random_state)
+    judged = evaluate_scores(scores, np.array([rule.accuracy for rule in every]), test, drawn=again)
+    value, drawn = tally(test, scores).accuracy(), again.accuracy()
+    start, costs, curves = 0, [], []
     free: dict[bool, int] = {}
     for (names, aware), own in rules.items():
         part = range(start, start + len(own))
         start = part.stop
         if not names:
             free[aware] = part[0]
-            best[aware] = _known(judged[part[0]])
             continue
         curves.append(_curve(names, aware, [judged[k] for k in part], own))
         if len(names) > 1:
@@ -203,7 +208,15 @@ def _judge(
                 costs.append(
                     HeldOutCost(names[0], title(names[0]), tolerance, aware, accuracy, gap, cost, every[k].is_constant)
                 )
-    return tuple(costs), tuple(curves), best
+    return tuple(costs), tuple(curves), {aware: judged[k] for aware, k in free.items()}
+
+
+def _fares(free: Evaluation, found: Scenarios) -> tuple[Fares, ...]:
+    best = Fares.of("the best rule, without constraint", free)
+    if not found.tolerances:
+        return (best,)
+    asked = ", ".join(f"{name} at most {value:g}" for name, value in found.tolerances.items())
+    return best, Fares.of(f"the best rule with {asked}", found.find(aware=False).evaluation)
 
 
 def _known(evaluation: Evaluation) -> HeldOutFigure:
