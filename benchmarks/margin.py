@@ -40,14 +40,15 @@ def draw(name: str, learner: str, seed: int, rows: int = ROWS, eps: float = TOLE
     chosen = np.random.default_rng(seed).integers(0, law.n_rows, rows)
     estimator = LogisticRegression(solver="newton-cholesky") if learner == "logistic" else None
     outcome = fl.estimate_outcome(law.take(chosen), estimator=estimator, random_state=seed, n_jobs=1)
-    scored = fl.limits.on_cells(outcome, ()).cells_of(law)
+    q = outcome.model.predict(law)
     results = []
     for notion, aware, confidence in product(NOTIONS, (False, True), (None, CONFIDENCE)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", fl.limits.MarginWarning)
             warnings.simplefilter("ignore", fl.limits.ConstantRuleWarning)
             rule = fl.solve(outcome, {notion: eps}, aware=aware, confidence=confidence)
-        found = tally(law, rule.policy.scores_at(scored, law.group)[None])
+        cell = rule.policy.locate(law.columns, law.group, q)
+        found = tally(law, rule.policy.scores_at(cell, law.group)[None])
         rates = [found.rate(rate)[0] for rate in REGISTRY[notion].rates]
         results.append(
             {

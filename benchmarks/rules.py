@@ -151,12 +151,13 @@ def compare(groups: int, rows: int, seed: int, *, slow: bool = True) -> list[dic
     learn, everybody = known.draw(rows, 1_000 + seed), known.everybody()
     compared = _compared(learn)
     outcome = fl.estimate_outcome(learn, estimator=_booster(), random_state=seed, n_jobs=1)
-    once = outcome.model.predict(everybody.take(np.arange(0, everybody.n_rows, groups)))
+    people = everybody.take(np.arange(0, everybody.n_rows, groups))
+    once = outcome.model.predict(people)
     split = Split("known", seed, learn, everybody)
     at = np.repeat(np.arange(PEOPLE), groups)
     scores = Estimates(np.arange(rows), score(outcome.q, learn.group), score(once[at], everybody.group), float("nan"))
     methods: dict[str, tuple[Callable[[Setting], Floats], tuple[bool, ...], tuple[str, ...]]] = {
-        "fairlimits": (lambda own: _ours(outcome, once, own), (False, True), CRITERIA),
+        "fairlimits": (lambda own: _ours(outcome, people, once, own), (False, True), CRITERIA),
         "error-parity": (lambda own: thresholds.error_parity(split, own, scores)(), (True,), CRITERIA),
         "ThresholdOptimizer": (lambda own: thresholds.fairlearn(split, own, scores)(), (True,), CRITERIA),
         "ExponentiatedGradient": (lambda own: reduction.fit(split, own, None)(), (False,), CRITERIA),
@@ -200,11 +201,13 @@ def _asked(name: str, criterion: str) -> Iterator[float]:
         yield eps
 
 
-def _ours(outcome: fl.Outcome, q: Floats, own: Setting) -> Floats:
+def _ours(outcome: fl.Outcome, people: fl.Dataset, q: Floats, own: Setting) -> Floats:
     rule = fl.solve(outcome, {own.criterion: own.eps}, aware=own.aware)
-    people = {name: values[: len(q)] for name, values in outcome.data.columns.items()}
-    cell = rule.distribution.places.cells_of(people, len(q), q)  # type: ignore[union-attr]
-    return np.asarray(rule.policy.scores[cell])
+    each = []
+    for g in range(q.shape[1]):
+        group = np.full(len(q), g)
+        each.append(rule.policy.scores_at(rule.policy.locate(people.columns, group, q), group))
+    return np.stack(each, axis=1)
 
 
 def run(laws: tuple[tuple[int, int], ...] = LAWS, draws: int = DRAWS) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ def ours(split: Split, setting: Setting, estimates: Estimates) -> Callable[[], F
     """Fit our rule at one tolerance; the answer gives its probability of deciding 1 for the test rows."""
     outcome = _outcome(split, estimates)
     rule = fl.solve(outcome, {setting.criterion: setting.eps}, aware=setting.aware)
-    cell = rule.distribution.cells_of(split.test, q=estimates.test)
+    cell = rule.policy.locate(split.test.columns, split.test.group, estimates.test)
     return lambda: rule.policy.scores_at(cell, split.test.group)
 
 

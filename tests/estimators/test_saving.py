@@ -147,6 +147,10 @@ def test_estimates(estimator: Any, tmp_path: Path) -> None:
     again = load(tmp_path / "estimate")
     assert (again.model.predict(data) == found.model.predict(data)).all()
     assert solve(again, TIGHT).accuracy == solve(found, TIGHT).accuracy
+
+
+def test_estimates_that_were_tampered_with_are_refused(tmp_path: Path) -> None:
+    save(estimate_outcome(known(0, 300)[0], folds=2), tmp_path / "estimate")
     content = bytearray((tmp_path / "estimate").read_bytes())
     content[len(content) // 2] ^= 64
     (tmp_path / "estimate").write_bytes(content)

@@ -95,6 +95,7 @@ POSITIONAL = {
     "estimate_outcome": ("data",),
     "evaluate": ("rule", "rows"),
     "frontier": ("law", "notions", "tolerances"),
+    "group_rates": ("labels", "predictions", "groups"),
     "load": ("path",),
     "load_dataset": ("name",),
     "merge": ("distributions",),

@@ -217,7 +217,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         check_margin(dist if outcome is None else outcome, self.confidence, asked, goal["requirements"])
         rule = solve_on(on_cells(dist, asked), outcome, asked, aware=self.aware, confidence=self.confidence, **goal)
         # Of an estimate, the one that did not see the row.
-        cell = dist.cells_of(data, q=None if outcome is None else outcome.q)
+        cell = rule.policy.locate(data.columns, data.group, None if outcome is None else outcome.q)
         own_scores = rule.policy.scores_at(cell, data.group)
         self.classes_ = target.classes
         self.groups_ = data.groups
@@ -320,7 +320,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         if self.rule_.aware:
             group = read_group(self._schema, self._sensitive_names, sensitive_features, n_rows)
         policy = self.rule_.policy
-        return table, policy.scores_at(policy.locate(columns, n_rows), group)
+        return table, policy.scores_at(policy.locate(columns, group), group)
 
     def __getstate__(self) -> dict[str, Any]:
         # A frontier would repeat the cells in a file, once for every rule.

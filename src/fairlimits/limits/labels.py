@@ -49,8 +49,8 @@ class LabelledRows:
     """
 
     def __init__(self, outcome: Outcome, dist: CellDistribution) -> None:
-        self._data, self._dist = outcome.data, dist
-        self._cell = dist.cells_of(outcome.data, q=outcome.q)
+        self._data, self._dist, self._q = outcome.data, dist, outcome.q
+        self._cell: dict[bool, Ints] = {}
         self._folds = max(outcome.model.n_folds, 2)
         self._counts = outcome.data.counts
 
@@ -108,7 +108,9 @@ class LabelledRows:
         return replace(rule, policy=policy, accuracy=score * positive + (1 - score) * (1 - positive))
 
     def _scores(self, rule: Rule) -> Floats:
-        return rule.policy.scores_at(self._cell, self._data.group)
+        if rule.aware not in self._cell:
+            self._cell[rule.aware] = rule.policy.locate(self._data.columns, self._data.group, self._q)
+        return rule.policy.scores_at(self._cell[rule.aware], self._data.group)
 
     def _compared(self, rate: Rate) -> Ints:
         """Groups with enough rows behind a rate."""

@@ -43,9 +43,9 @@ class CellPolicy:
         """The groups' names."""
         return self.law.groups
 
-    def locate(self, columns: Mapping[str, NDArray[Any]], n_rows: int) -> Ints:
-        """Cell of each of some rows."""
-        return self.law.cells_of(columns)
+    def locate(self, columns: Mapping[str, NDArray[Any]], group: Ints | None, q: Floats | None = None) -> Ints:
+        """Cell of each of some rows, by their group too if the policy sees it, and by `q` where it is known."""
+        return self.law.cells_of(columns, q=q, group=_given(group) if self.aware else None)
 
     def scores_at(self, cell: NDArray[Any], group: Ints | None) -> Floats:
         """Probability of deciding 1 for people in some cells; an aware policy needs the group too."""

@@ -303,12 +303,16 @@ def policies_on(policies: Sequence[CellPolicy], rows: Any) -> Floats:
         n_rows = len(next(iter(columns.values())))
         if any(policy.aware for policy in policies):
             group = read_groups(first.schema, rows)
-    located: dict[int, Any] = {}
+    q: dict[int, Floats] = {}
+    located: dict[tuple[int, bool], Ints] = {}
     scores = []
     for policy in policies:
-        if id(policy.law) not in located:
-            located[id(policy.law)] = policy.locate(columns, n_rows)
-        scores.append(policy.scores_at(located[id(policy.law)], group))
+        key, places = (id(policy.law), policy.aware), policy.law.places
+        if places is not None and id(places.model) not in q:
+            q[id(places.model)] = places.q_of(columns, n_rows)
+        if key not in located:
+            located[key] = policy.locate(columns, group, None if places is None else q[id(places.model)])
+        scores.append(policy.scores_at(located[key], group))
     return np.stack(scores)
 
 

@@ -15,7 +15,7 @@ from fairlimits import CellDistribution, Outcome, Rule, decorrelate, discretize,
 from fairlimits.data import Dataset, Encoding
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.origins import Partition
-from fairlimits.law.cells.outcome_cells import Space
+from fairlimits.law.cells.outcome_cells import Space, nearest_chance
 from fairlimits.law.generators import CartGenerator
 from known_people import known
 
@@ -144,3 +144,25 @@ def test_rounding_is_not_taken_for_a_difference() -> None:
     encoded = encoding.transform_dataset(data)
     space = Space.fit(alike, np.full(60, 1 / 60), encoding, encoded, 0.5)
     assert np.abs(space.place(alike, encoded)).max() < 10
+
+
+def test_a_row_whose_group_is_seen_goes_where_the_chance_in_its_group_is_nearest() -> None:
+    data, outcome = learned()
+    dist = discretize(data, 12, partition="outcome", outcome=outcome)
+    found = dist.cells_of(data, q=outcome.q, group=data.group)
+    for row in range(0, data.n_rows, 37):
+        g = data.group[row]
+        chances = dist.mass[:, g, 1] / dist.mass[:, g].sum(axis=1)
+        own = outcome.q[row, g, 1] / outcome.q[row, g].sum()
+        assert abs(chances[found[row]] - own) == pytest.approx(np.abs(chances - own).min(), abs=1e-12)
+    # Cells that people are compared by are those of the features too, whoever sees the group.
+    blend = discretize(data, 12, partition="blend", outcome=outcome)
+    np.testing.assert_array_equal(
+        blend.cells_of(data, q=outcome.q, group=data.group), blend.cells_of(data, q=outcome.q)
+    )
+
+
+def test_cells_without_anybody_of_a_group_are_not_for_it() -> None:
+    mass = np.array([[[0.2, 0.1], [0.0, 0.0]], [[0.1, 0.1], [0.1, 0.4]]])
+    q = np.array([[[0.3, 0.2], [0.2, 0.3]]])
+    assert nearest_chance(mass, q, np.array([1])).tolist() == [1]

@@ -23,6 +23,7 @@ from fairlimits.law.cells.quantizer.codebook import (
     Codebook,
     assign,
     check_enough_rows,
+    check_settings,
     fit_codebook,
 )
 from fairlimits.law.cells.sampling import samples_needed
@@ -123,6 +124,7 @@ def discretize(
         If `n_samples` is less than `samples_needed` for the number of cells.
     """
     check_partitions([partition])
+    check_settings(CELLS if cells is None else cells, relative_error or 0.0)
     random_state = check_seed(random_state)
     tell = or_silent(progress)
     if isinstance(data, Dataset | Stream):

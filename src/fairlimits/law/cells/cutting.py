@@ -17,7 +17,6 @@ from fairlimits.law.cells.quantizer.codebook import (
     Codebook,
     assign,
     check_enough_rows,
-    check_settings,
     fit_codebook,
     refine,
 )
@@ -73,7 +72,6 @@ def cut_outcome(
 
 def _chances(points: Rows, cells: int, relative_error: float, random_state: int, tell: Progress) -> Codebook:
     """Place cells of q alone, quickly."""
-    check_settings(cells, relative_error, _PASSES)
     tell(0.0, "cutting cells")
     return refine(points, split_start(points, cells), relative_error, _PASSES, tell)
 

@@ -20,7 +20,7 @@ from fairlimits.data import Dataset, Encoding, Schema, set_aside_note, value_tex
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.arrays import Distances, check_index, checked_distances, checked_mass, frozen, numbers
 from fairlimits.law.cells.origins import Origin
-from fairlimits.law.cells.outcome_cells import OutcomeCells
+from fairlimits.law.cells.outcome_cells import OutcomeCells, nearest_chance
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.cells.sampling import share_errors
 from fairlimits.notions import RateTable
@@ -182,8 +182,10 @@ class CellDistribution:
         with np.errstate(invalid="ignore"):
             return np.asarray(joint / condition)
 
-    def cells_of(self, rows: Dataset | Mapping[str, NDArray[Any]], *, q: Floats | None = None) -> Ints:
-        """Find the cell of each row; neither label nor group is looked at.
+    def cells_of(
+        self, rows: Dataset | Mapping[str, NDArray[Any]], *, q: Floats | None = None, group: Ints | None = None
+    ) -> Ints:
+        """Find the cell of each row; the label is not looked at, and the group only if it is given.
 
         Parameters
         ----------
@@ -193,6 +195,9 @@ class CellDistribution:
             P(A, Y | x) of each row, where it is known: for the rows that the cells were made from, `Outcome.q` has the
             estimates by learners that did not see the row. By default the learners of the cells estimate it. It has no
             meaning for cells of the features.
+        group : ndarray of int of shape (n,), optional
+            Each row's group, for a rule that sees it. Where cells cut q alone, such a rule depends on nothing but the
+            chance of label 1 in the row's own group, so the row goes to the cell that is nearest in that.
         """
         if isinstance(rows, Dataset):
             self._check_features(rows)
@@ -206,6 +211,8 @@ class CellDistribution:
             )
         n_rows = len(next(iter(columns.values()), ()))
         if self.places is not None:
+            if group is not None and self.origin.partition == "outcome":
+                return nearest_chance(self.mass, self.places.q_of(columns, n_rows, q), group)
             return self.places.cells_of(columns, n_rows, q)
         if self.encoding is None or self.centroids is None:
             raise InputError(

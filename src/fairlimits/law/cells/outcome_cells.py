@@ -81,15 +81,20 @@ class OutcomeCells:
     space: Space
     codewords: NDArray[np.float32]
 
-    def cells_of(self, columns: Columns, n_rows: int, q: Floats | None = None) -> Ints:
-        """Return the cell of each row, by its `q` where that is known; neither label nor group is looked at."""
+    def q_of(self, columns: Columns, n_rows: int, q: Floats | None = None) -> Floats:
+        """Return P(A, Y | x) of each row: what is known of it, checked, or else estimated."""
         if q is None:
-            q = self.model.predict_columns(columns, n_rows)
-        elif q.shape != (n_rows, *self.space.divisor.shape):
+            return self.model.predict_columns(columns, n_rows)
+        if q.shape != (n_rows, *self.space.divisor.shape):
             raise InputError(
                 f"q has shape {q.shape}; it must be {(n_rows, *self.space.divisor.shape)}, that is P(A, Y | x) of each "
                 "row, as in Outcome.q."
             )
+        return q
+
+    def cells_of(self, columns: Columns, n_rows: int, q: Floats | None = None) -> Ints:
+        """Return the cell of each row, by its `q` where that is known; neither label nor group is looked at."""
+        q = self.q_of(columns, n_rows, q)
         encoded = self.space.encoding.transform(columns, n_rows) if self.space.feature_scale > 0 else None
         return assign(self.space.place(q, encoded), self.codewords)
 
@@ -112,6 +117,30 @@ class OutcomeCells:
         if not whole or not np.isfinite(scales).all() or min(scales) < 0 or codewords.dtype != np.float32:
             raise FileError("The file's cells and its estimate do not fit; save it again.")
         return cls(model, Space(np.asarray(divisor, dtype=np.float64), encoding, *scales), codewords)
+
+
+def nearest_chance(mass: Floats, q: Floats, group: Ints) -> Ints:
+    """Return for each row the cell in which the chance of label 1 in the row's own group is nearest to the row's own.
+
+    Parameters
+    ----------
+    mass : ndarray of shape (N, G, 2)
+        Probabilities of cell, group and label.
+    q : ndarray of shape (n, G, 2)
+        P(A, Y | x) of each row.
+    group : ndarray of int of shape (n,)
+        The row's group.
+    """
+    cell = np.empty(len(q), dtype=np.int64)
+    for g in np.unique(group).tolist():
+        there = np.flatnonzero(mass[:, g].any(axis=1))
+        chance = mass[there, g, 1] / mass[there, g].sum(axis=1)
+        order = np.argsort(chance, kind="stable")
+        between = (chance[order][1:] + chance[order][:-1]) / 2
+        rows = np.flatnonzero(group == g)
+        own = q[rows, g, 1] / q[rows, g].sum(axis=1)
+        cell[rows] = there[order[np.searchsorted(between, own)]]
+    return cell
 
 
 def _unit(points: NDArray[np.float32] | Floats, share: Floats) -> float:

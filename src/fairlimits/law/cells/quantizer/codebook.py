@@ -356,7 +356,7 @@ def _usable_rows(rows: ArrayLike, weights: ArrayLike | None, cells: int) -> Rows
     return Rows(values, share) if used.all() else Rows(values[used], share[used])
 
 
-def check_settings(cells: int, relative_error: float, max_iterations: int) -> None:
+def check_settings(cells: int, relative_error: float, max_iterations: int = 1) -> None:
     """Refuse settings of `fit_codebook` that make no sense."""
     for name, number in (("cells", cells), ("max_iterations", max_iterations)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
