@@ -73,6 +73,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "Decorrelation": plan,
     "Evaluation": lambda: fl.evaluate(fl.solve(cells(), {"DP": 0.1}), known(1, 400)[0], resamples=100),
     "Frontier": lambda: fl.frontier(cells(), ["DP"], [0.0, 0.1]),
+    "GroupRates": lambda: fl.evaluate(fl.solve(cells(), {"DP": 0.1}), known(1, 400)[0], resamples=100).by_group,
     "Outcome": outcome,
     "Report": report,
     "Rule": lambda: fl.solve(cells(), {"DP": 0.1}),
