@@ -46,6 +46,31 @@ def test_the_caller_works_too() -> None:
     assert os.getpid() in found
 
 
+def loaded(module: str) -> tuple[int, bool]:
+    time.sleep(0.3)
+    return os.getpid(), module in sys.modules
+
+
+def test_processes_that_were_expected_have_loaded_what_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "usable_cores", lambda: 2)
+    monkeypatch.setattr(workers, "_pools", {})
+    module = "xml.dom.pulldom"
+    workers.expect_work((module,))
+    early = next(iter(workers._pools.values()))
+    with Team(2, processes=True) as team:
+        found = dict(team.threads.map(lambda _: team.call(loaded, module), range(8)))
+    assert list(workers._pools.values()) == [early]
+    early.shutdown()
+    assert [there for process, there in found.items() if process != os.getpid()] == [True]
+
+
+def test_one_core_expects_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "usable_cores", lambda: 1)
+    monkeypatch.setattr(workers, "_pools", {})
+    workers.expect_work(("json",))
+    assert workers._pools == {}
+
+
 def test_threads_alone_start_no_process() -> None:
     with Team(3) as team:
         assert set(team.threads.map(lambda _: team.call(who, 0.01), range(9))) == {os.getpid()}

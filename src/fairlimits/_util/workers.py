@@ -9,17 +9,23 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from importlib import import_module
 from itertools import count
 from multiprocessing import parent_process
 from threading import Lock, local
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
-from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
 from threadpoolctl import threadpool_limits
+
+from fairlimits._util.threads import usable_cores
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+
+MOST_PROCESSES = 8
+"""A process takes about 200 MB."""
 
 # Seconds without work after which a process ends.
 _IDLE = 60
@@ -44,24 +50,27 @@ class Team:
         Whether to use processes. A process that somebody's pool or cluster started never starts others: its cores are
         taken.
     prepare : callable, optional
-        Called in a process before its first work, such as to load packages; a function of a module.
+        Called in each thread and process before its first work, such as to load packages; a function of a module.
     """
 
     def __init__(self, size: int, processes: bool = False, prepare: Callable[[], None] | None = None) -> None:
         self._away = size - 1 if processes and parent_process() is None else 0
         self._seats, self._seat = count(), local()
+        self._prepare = prepare or _nothing
         self.threads = ThreadPoolExecutor(size, initializer=self._sit_down)
         try:
             for _ in range(self._away):
-                _pool(self._away).submit(prepare or _nothing)
+                _pool(self._away).submit(self._prepare)
         except (OSError, NotImplementedError):
             # Some systems let nobody start processes, or have no semaphores.
             self._away = 0
 
     def _sit_down(self) -> None:
-        # OpenMP must be told in each thread.
-        threadpool_limits(limits=1)
         self._seat.away = self._away > 0 and next(self._seats) > 0
+        if not self._seat.away:
+            self._prepare()
+        # OpenMP must be told in each thread, after what uses it is loaded.
+        threadpool_limits(limits=1)
 
     def call(
         self, function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
@@ -69,6 +78,8 @@ class Team:
         """Call a function of a module, in the process of the thread that asks if it has one."""
         if not self._seat.away:
             return function(*args, **kwargs)
+        from joblib.externals.loky import BrokenProcessPool
+
         pool = _pool(self._away)
         try:
             result: Result = pool.submit(function, *args, **kwargs).result()
@@ -88,12 +99,27 @@ class Team:
 
 
 def _pool(size: int) -> Any:
+    from joblib.externals.loky import ProcessPoolExecutor
+
     with _pools_lock:
         if size not in _pools:
             _pools[size] = ProcessPoolExecutor(
                 size, timeout=_IDLE, initializer=_leave_interrupts_to_the_caller, env=_ONE_THREAD
             )
         return _pools[size]
+
+
+def expect_work(modules: tuple[str, ...]) -> None:
+    """Start the processes of a `Team` of all cores and let them load modules, while this process does the same."""
+    away = min(usable_cores(), MOST_PROCESSES) - 1 if parent_process() is None else 0
+    with suppress(OSError, NotImplementedError):
+        for _ in range(away):
+            _pool(away).submit(_load, modules)
+
+
+def _load(modules: tuple[str, ...]) -> None:
+    for name in modules:
+        import_module(name)
 
 
 def _nothing() -> None:

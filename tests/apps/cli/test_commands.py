@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
 from fairlimits.apps.cli import run
+from fairlimits.apps.cli.options import expect_learning
 from fairlimits.apps.cli.scenarios import _rows_needed
 from fairlimits.notions.intervals import rows_to_certify
 
@@ -422,3 +423,18 @@ def test_cells_that_the_rows_do_not_support_are_never_called_a_limit(
     assert "Best accuracy, plug-in, not a limit (600 rows, 150 cells)" in out
     (note,) = json.loads(target.read_text())["notes"]
     assert note in out
+
+
+@pytest.mark.parametrize(
+    ("source", "partition", "expected"),
+    [("adult", "auto", True), ("adult", "features", False), ("adul", "auto", False), ("few.csv", "auto", False)],
+)
+def test_processes_start_early_only_where_they_will_be_used(
+    source: str, partition: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr("fairlimits._util.workers.expect_work", asked.append)
+    monkeypatch.chdir(tmp_path)
+    Path("few.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    expect_learning(source, partition)
+    assert bool(asked) is expected

@@ -53,4 +53,4 @@ def test_how_many_rows_decide_what_is_tried() -> None:
         assert all(isinstance(own, Booster) for own in boosters)
         assert len({own.name for own in boosters}) == len(boosters)
         leaves.append(max(own.leaves for own in boosters if isinstance(own, Booster)))
-    assert leaves == [16, 16, 32]
+    assert leaves == [16, 16, 20]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import warnings
 from collections.abc import Sequence
@@ -68,4 +69,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """Enter from the shell."""
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    # Python looks for garbage once more before it ends, which takes a while with so much loaded.
+    gc.freeze()
+    sys.exit(code)

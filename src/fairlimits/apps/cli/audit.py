@@ -70,6 +70,8 @@ def audit(
       fairlimits audit loans.csv --label paid --positive yes --sensitive sex --sensitive race
       -p old -p new --threshold 0.4 -n DP -n EOd --aware -o audit.csv --plot audit.png
     """
+    options.expect_learning(data)
+
     from fairlimits.evaluation import BeatenWarning
     from fairlimits.evaluation import audit as find
     from fairlimits.notions import NOTIONS

@@ -44,6 +44,8 @@ def explore(
 
       fairlimits explore loans.csv --label paid --positive yes --sensitive sex --no-browser --port 8050
     """
+    options.expect_learning(data[0], partition)
+
     from fairlimits.apps.explorer import Subject, check_port, make_app, require_dash, serve
     from fairlimits.data import Dataset
     from fairlimits.law import FEATURES, estimate_outcome

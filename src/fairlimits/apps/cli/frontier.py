@@ -107,6 +107,8 @@ def frontier(
 
       fairlimits frontier big/*.parquet --label paid --sensitive sex
     """
+    options.expect_learning(data[0], partition)
+
     import numpy as np
 
     from fairlimits.limits import frontier as trace

@@ -21,6 +21,9 @@ AUTO = "auto"
 # A file that takes more than this on disk may take many times as much in memory.
 _LARGE = 256 * 2**20
 
+# A table of some ten thousand rows, whose law is learned in several processes.
+_WORTH_PROCESSES = 2**20
+
 _CELLS_SUFFIX = ".npz"
 
 
@@ -171,6 +174,20 @@ def open_rows(
     if stream is False:
         raise InputError("Several files are read as one table in parts only; leave --no-stream out.")
     return open_stream(sources, **columns)
+
+
+def expect_learning(source: str, partition: str = AUTO) -> None:
+    """Let the processes that learn the law of a large table start and load their packages while this one does.
+
+    To be called before this one loads its own.
+    """
+    from fairlimits._util.workers import expect_work
+    from fairlimits.data import benchmark_names
+
+    path = Path(source)
+    is_large = path.is_file() and path.stat().st_size > _WORTH_PROCESSES
+    if partition != FEATURES and (is_large or source in benchmark_names()):
+        expect_work(("fairlimits.law.outcome.crossfit", "sklearn.ensemble"))
 
 
 def _open_whole(source: str, columns: dict[str, Any]) -> Dataset:

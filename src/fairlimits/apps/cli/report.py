@@ -45,6 +45,8 @@ def report(
 
       fairlimits report adult --sensitive race --small-groups join -o report.html
     """
+    options.expect_learning(data)
+
     from fairlimits.apps.report import SUFFIXES
     from fairlimits.apps.report import report as make_report
     from fairlimits.data import SET_ASIDE, check_small_groups

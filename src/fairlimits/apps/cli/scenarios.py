@@ -61,6 +61,8 @@ def scenarios(
 
       fairlimits scenarios loans.csv --label paid --positive yes --sensitive sex --prediction decided
     """
+    options.expect_learning(data)
+
     from fairlimits.data import set_aside_note
     from fairlimits.evaluation import BeatenWarning, compare_scenarios
     from fairlimits.limits import MarginWarning

@@ -17,7 +17,7 @@ import numpy as np
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.threads import usable_cores
 from fairlimits._util.types import Floats, Ints
-from fairlimits._util.workers import Team
+from fairlimits._util.workers import MOST_PROCESSES, Team
 from fairlimits.data import Dataset, Encoding, check_seed
 from fairlimits.errors import DataError, InputError
 from fairlimits.law.outcome.classifiers import ClassifierLaw, check_estimator, fit_chances, view_for
@@ -35,9 +35,6 @@ FOLDS = 5
 # A process takes two to three seconds of its core to start and to load scikit-learn. So many rows take about twice that
 # to learn from: then two processes are faster than one even if they have to start, and by more the more rows there are.
 _ROWS_FOR_PROCESSES = 10_000
-
-# A process takes about 200 MB.
-_MOST_PROCESSES = 8
 
 
 def estimate_outcome(
@@ -114,8 +111,8 @@ def estimate_outcome(
 def _team(data: Dataset, n_jobs: int | None, own_learners: bool) -> Team:
     """Who fits: processes where they pay, for the package's own learners; a user's may not travel."""
     if not own_learners or data.n_rows < _ROWS_FOR_PROCESSES:
-        return Team(n_jobs or usable_cores())
-    return Team(n_jobs or min(usable_cores(), _MOST_PROCESSES), processes=True, prepare=load_learners)
+        return Team(n_jobs or usable_cores(), prepare=load_learners)
+    return Team(n_jobs or min(usable_cores(), MOST_PROCESSES), processes=True, prepare=load_learners)
 
 
 def _by_splits(

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import logsumexp
 
 from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import FileError
@@ -72,7 +71,7 @@ class Recalibration:
         scale = float(np.sqrt(weight @ (odds - centre) ** 2)) or 1.0
         features = np.stack([np.ones(n), (odds - centre) / scale])
         logs = np.log(np.maximum(q.reshape(n, -1), _LEAST_CHANCE))
-        true = np.asarray(group * 2 + label)
+        rows, true = np.arange(n), np.asarray(group * 2 + label)
         # Weights that differ are worth fewer rows than there are.
         amount = weight / (weight @ weight)
         counts = np.bincount(true[weight > 0], minlength=2 * groups)
@@ -91,10 +90,13 @@ class Recalibration:
         def loss(free: Floats) -> tuple[float, Floats]:
             coefficient = spread(free)
             tilted = logs + features.T @ coefficient
-            total = logsumexp(tilted, axis=1)
-            chance = np.exp(tilted - total[:, None]) * amount[:, None]
-            chance[np.arange(n), true] -= amount
-            value = -amount @ (tilted[np.arange(n), true] - total) + precision @ free**2 / 2
+            tilted -= tilted.max(axis=1, keepdims=True)
+            own = tilted[rows, true]
+            chance = np.exp(tilted, out=tilted)
+            total = chance.sum(axis=1)
+            chance *= (amount / total)[:, None]
+            chance[rows, true] -= amount
+            value = amount @ (np.log(total) - own) + precision @ free**2 / 2
             slope = features @ chance
             common = np.stack([slope[:, label_of == y].sum(axis=1) for y in (0, 1)], axis=1)
             return float(value), np.hstack([common, slope[:, moved]]).ravel() + precision * free
