@@ -140,13 +140,20 @@ def test_names_inside_pictures_are_their_own(page: str) -> None:
 def test_the_first_screen_answers(page: str) -> None:
     first = page[: page.index("<section id=")]
     for words in (
+        "1,200 people. The label is",
         "On people that it had never seen",
-        "Accuracy lost without seeing",
+        "What each notion of fairness would cost, with the group hidden",
+        "Four-fifths rule",
         "Hiding",
         "independent of",
         "clash",
     ):
-        assert words in first or "No two notions" in first
+        assert words in first or (words == "clash" and "No two notions" in first)
+    assert "Labels are taken as they are" in first
+    # Every figure of the table has its interval, or says that it has none.
+    cells = re.findall(r"<td>(.*?)</td>", first)
+    assert len(cells) == 4 * len(NOTIONS)
+    assert all(re.search(r"<small>\(-?[\d.]+ to -?[\d.]+\)</small>$", cell) for cell in cells)
 
 
 def test_names_from_the_data_are_escaped() -> None:
@@ -188,8 +195,8 @@ def test_where_nothing_is_left_to_compare_the_page_says_so() -> None:
     )
     assert "not estimable" in found.to_html()
     # Nothing is said of what a notion costs that nobody could be compared in.
-    assert "Accuracy lost without seeing" not in found.summary()
-    assert "What fairness costs is not estimable, for no two groups have rows enough, in" in found.summary()
+    assert "Accuracy lost" not in found.summary()
+    assert "demographic parity: not estimable, for no two groups have rows enough." in found.summary()
 
 
 def test_every_figure_says_on_whom_it_is(report: fl.Report, page: str) -> None:
@@ -266,12 +273,19 @@ def test_a_report_is_saved_by_its_suffix_or_not_at_all(report: fl.Report, page: 
 
 def test_the_summary_is_the_first_screen_in_plain_text(report: fl.Report, page: str) -> None:
     first = page[page.index("<h1>") : page.index("<section id=")]
-    told = " ".join(unescape(re.sub(r"<[^>]+>", " ", first)).split())
+    prose = re.sub(r"<table>.*</table>", "", first, flags=re.DOTALL)
+    told = [
+        unescape(re.sub(r"<[^>]+>", "", part)) for part in re.findall(r"<(?:h1|p|li)[^>]*>(.*?)</(?:h1|p|li)>", prose)
+    ]
     words = report.summary()
     assert "<" not in words
-    notes = [f"Note: {own.text}" for own in report.warnings]
-    shown = " ".join([told, *notes])
-    assert re.sub(r"\s+", "", words) == re.sub(r"\s+", "", shown)
+    lines = words.split("\n")
+    # The table, and what introduces it, are sentences in plain text.
+    assert [own for own in told if own not in lines and not own.startswith("What each notion of fairness")] == []
+    figures = re.findall(r"-?[\d.]+ to -?[\d.]+", re.search(r"<table>.*</table>", first, flags=re.DOTALL)[0])  # type: ignore[index]
+    sentences = [own for own in lines if own.startswith("- ")]
+    assert re.findall(r"-?[\d.]+ to -?[\d.]+", "\n".join(sentences)) == figures
+    assert lines[-len(report.warnings) :] == [f"Note: {own.text}" for own in report.warnings]
 
 
 def test_the_table_has_a_row_for_each_question(report: fl.Report) -> None:

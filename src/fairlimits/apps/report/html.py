@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from importlib.resources import files
 
 from fairlimits.apps.report import sections
+from fairlimits.apps.report.page import table
 from fairlimits.apps.report.sentences import HTML, answer
 from fairlimits.evaluation import Findings
+
+_INTERVAL = re.compile(r" (\(-?[\d.]+ to -?[\d.]+\))$")
 
 
 def render(findings: Findings, command: str, version: str) -> str:
@@ -53,7 +57,24 @@ def _first_screen(findings: Findings) -> str:
     found = answer(findings, HTML)
     left_out = "".join(f"<p class=note>{note}</p>\n" for note in found.left_out)
     items = "".join(f"<li>{line}</li>\n" for line in found.lines)
+    heads = ("", "gap of the best rule", "lost within 0.05", "gap then", "lost within 0")
+    rows = [
+        (
+            f"{escape(own.title.capitalize())}<br><small>{own.between}</small>",
+            *map(_two_lines, (own.gap, own.cost, own.gap_then, own.cost_at_zero)),
+        )
+        for own in found.notions
+    ]
     return (
         f"<header><p class=brand>fairlimits</p><h1>{found.question}</h1></header>\n<section class=answer>\n"
-        f"{left_out}<p class=lead>{found.lead}</p>\n<ul>\n{items}</ul>\n<p class=note>{found.note}</p>\n</section>"
+        f"{left_out}<p class=note>{found.about}</p>\n<p class=lead>{found.lead}</p>\n"
+        "<p>What each notion of fairness would cost, with the group hidden, in points: how far apart the groups are "
+        "under the most accurate rule; accuracy lost if the gap may be 0.05, and what the gap then came to on new "
+        f"people; accuracy lost if there may be none.</p>\n{table(heads, rows)}\n<ul>\n{items}</ul>\n"
+        f"<p class=note>{found.note}</p>\n</section>"
     )
+
+
+def _two_lines(cell: str) -> str:
+    """Put an interval below its figure."""
+    return _INTERVAL.sub(r"<br><small>\1</small>", cell)

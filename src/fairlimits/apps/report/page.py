@@ -74,9 +74,9 @@ def percent(value: float) -> str:
 
 
 def hundredfold(value: float, sign: str = "") -> str:
-    """A share in percent without the sign of percent; what rounds to nothing has no minus."""
+    """A share in percent without the sign of percent; what rounds to nothing has no sign."""
     rounded = round(100 * value, 1)
-    return f"{rounded if rounded else 0.0:{sign}.1f}"
+    return f"{rounded:{sign}.1f}" if rounded else "0.0"
 
 
 def points(value: float) -> str:

@@ -15,7 +15,7 @@ from fairlimits._util.plotting import axes_or_new, figure_style
 from fairlimits._util.storage import write_text
 from fairlimits.apps.report.figures import draw_costs
 from fairlimits.apps.report.html import render
-from fairlimits.apps.report.sentences import PLAIN, answer, asked
+from fairlimits.apps.report.sentences import PLAIN, answer, asked, sentence
 from fairlimits.errors import FileError
 from fairlimits.evaluation import SMALL_GROUPS, Caution, Findings
 from fairlimits.notions import ALL_NOTIONS
@@ -79,7 +79,21 @@ class Report:
         """Say the first screen of the page in plain text, after whom it leaves out, and before what else to know."""
         found = answer(self.findings, PLAIN)
         others = [f"Note: {own.text}" for own in self.warnings if own.kind != SMALL_GROUPS]
-        return "\n".join((*found.left_out, found.question, "", found.lead, *found.lines, found.note, *others))
+        notions = [f"- {sentence(own)}" for own in found.notions]
+        return "\n".join(
+            (
+                *found.left_out,
+                found.question,
+                found.about,
+                "",
+                found.lead,
+                "What each notion costs with the group hidden, in points:",
+                *notions,
+                *found.lines,
+                found.note,
+                *others,
+            )
+        )
 
     def to_frame(self) -> pa.Table:
         """Accuracy as a table, plug-in and held out with its interval: a row per notion, tolerance and situation.

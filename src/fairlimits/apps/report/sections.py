@@ -25,6 +25,9 @@ _FEATURES_SHOWN = 6
 _GROUPS_SHOWN = 3
 _FEWEST_SHOWN = 0.005
 
+# AUC of an adversary who knows nothing, and of one who knows hardly anything.
+_GUESSING, _HARDLY_BETTER = 0.5, 0.6
+
 # Mark of a rule that gives everybody the same score.
 _ALIKE = " <b>=</b>"
 
@@ -50,7 +53,7 @@ def situations(findings: Findings) -> str:
         left = "" if own.correlation is None else f"{own.correlation:.2f}"
         gaps = [_with_interval(own.gaps[name]) for name in names]
         name = escape(own.name.capitalize()) + (" <small>same score for all</small>" if own.constant else "")
-        rows.append((name, percent(own.plug_in), _with_interval(own.accuracy), *gaps, left))
+        rows.append((name, hundredfold(own.plug_in), _with_interval(own.accuracy), *gaps, left))
     costs = [
         (escape(own.name), hundredfold(own.plug_in, "+"), _with_interval(own.held_out, "+"))
         for own in held.situation_costs
@@ -67,7 +70,13 @@ def situations(findings: Findings) -> str:
         }
         for own in held.situations
     ]
-    heads = ("Situation", "plug-in", "held out, %", *(f"gap {name}, %" for name in names), "correlation left")
+    heads = (
+        "Situation",
+        "plug-in, %",
+        "held out, %",
+        *(f"gap {name}, %" for name in names),
+        "correlation left",
+    )
     return section(
         "What each situation allows",
         f"<p>Accuracy of the best rule we found with {escape(asked)}. A rule may see the group or not, and its "
@@ -179,8 +188,8 @@ def costs(findings: Findings) -> str:
         cells = [f"{escape(title(notion).capitalize())} <small>{notion}</small>"]
         for aware in (False, True):
             found = [held.cost(notion, tolerance, aware) for tolerance in PRICED_AT]
-            cells += [_with_interval(own.cost) + (_ALIKE if own.constant else "") for own in found]
-            cells.append(_with_interval(found[-1].gap))
+            cells += [_with_interval(own.cost, below=True) + (_ALIKE if own.constant else "") for own in found]
+            cells.append(_with_interval(found[-1].gap, below=True))
         rows.append(cells)
     heads = ("Notion", *("at 0", "at 0.05", "its gap then, %") * 2)
     over = (
@@ -220,8 +229,15 @@ def clashes(findings: Findings) -> str:
 
 
 def affected(findings: Findings) -> str:
-    """Who is decided otherwise because of each notion."""
+    """Who is decided otherwise because of each notion, if anybody is."""
     cells = findings.on_cells
+    if not any(max(own.more_yes, own.more_no) >= _FEWEST_SHOWN for own in cells.shifts):
+        return section(
+            "Who is affected",
+            f"<p>Hardly anybody: no group notion held within 0.05 changes the decision of one in "
+            f"{round(1 / _FEWEST_SHOWN)} people of any group ({_plug_in(findings)}).</p>",
+            "who-is-affected",
+        )
     caption = (
         "Shares of each group who get another decision than from the most accurate rule, once a notion must hold "
         f"within 0.05 (group hidden; {_plug_in(findings)}). To the right a yes instead of a no, to the left the "
@@ -301,8 +317,8 @@ def decorrelation(findings: Findings) -> str:
     ]
     caption = (
         f"Where the people of each group are among the {found.cells} cells of the law and the features, before and "
-        f"after the map that moves people least ({_plug_in(findings)}). After it the groups lie on each other: the "
-        "group cannot be told from the mapped features."
+        f"after the map that moves people least ({_plug_in(findings)}). On the law the groups lie on each other after "
+        f"it; on new people, {_told(found.auc_after)}."
     )
     alternative = "Shares of each group over the cells: different before the map, equal after it."
     picture = figure("laws", to_svg(law_figure(found)), caption, alternative, data, broad=True)
@@ -311,6 +327,15 @@ def decorrelation(findings: Findings) -> str:
         f"{table(('', 'before', 'after'), shown)}{picture}<p class=note>{escape(found.words)}</p>",
         "decorrelation",
     )
+
+
+def _told(auc: HeldOutFigure) -> str:
+    """Say whether an adversary finds the group, as far as the rows show it."""
+    if auc.low > _GUESSING:
+        return "an adversary still finds a trace of it"
+    if auc.high < _HARDLY_BETTER:
+        return "an adversary does hardly better than by guessing"
+    return f"these rows cannot tell: an AUC of up to {auc.high:.2f} is not ruled out"
 
 
 def _auc(own: HeldOutFigure) -> str:
@@ -327,8 +352,8 @@ def exact_limits(findings: Findings) -> str:
             gap = (cells.gaps_seen if aware else cells.gaps_hidden)[notion]
             found = [cells.price(notion, tolerance, aware) for tolerance in PRICED_AT]
             known = found[0].estimable
-            line.append(NOT_ESTIMABLE_TEXT if gap is None else f"{gap:.3f}")
-            line += [percent(own.accuracy) if known else NOT_ESTIMABLE_TEXT for own in found]
+            line.append(NOT_ESTIMABLE_TEXT if gap is None else hundredfold(gap))
+            line += [hundredfold(own.accuracy) if known else NOT_ESTIMABLE_TEXT for own in found]
             line.append(f"{found[-1].shadow_price:.2f}" if known else NOT_ESTIMABLE_TEXT)
         rows.append(line)
     heads = ("Notion", *("its gap", "at 0", "at 0.05", "price") * 2)
@@ -340,9 +365,10 @@ def exact_limits(findings: Findings) -> str:
     return section(
         "Exact limits of the law, and shadow prices",
         "<p>The gap of the best rule without constraints; the best accuracy once the gap must be 0, or at most 0.05; "
-        "and the shadow price at 0.05: accuracy gained for each unit of tolerance (a price of 0.20 means that 0.01 "
-        f"more tolerance gains 0.2 points). All of it {_plug_in(findings)}, which were cut into {cells.cells} cells of "
-        "people with alike chances of group and label; proven optima there. What these rules are worth on new people "
+        "in percent, and the shadow price at 0.05: points of accuracy gained for each point of tolerance (a price of "
+        f"0.20 means that 0.01 more tolerance gains 0.2 points). All of it {_plug_in(findings)}, which were cut into "
+        f"{cells.cells} cells of people with alike chances of group and label; proven optima there. What these rules "
+        "are worth on new people "
         f"is above.</p>{table(heads, rows, over)}",
         "exact-limits",
     )
@@ -359,10 +385,19 @@ def people(findings: Findings) -> str:
         )
         for own in findings.groups
     ]
+    features = [
+        (
+            escape(own.name),
+            "number" if own.categories is None else f"{own.categories:,} categories",
+            percent(own.missing) if own.missing else "none",
+        )
+        for own in findings.features
+    ]
     words = (
         f"<p>{findings.rows:,} rows. The label is {escape(findings.label)} = {escape(findings.positive)}; the groups "
         f"are by {escape(' and '.join(findings.sensitive))}.</p>"
         f"{table(('Group', 'rows', 'share', 'with the label'), rows)}"
+        f"<p>What rules see, besides the group where they may:</p>{table(('Feature', 'kind', 'missing'), features)}"
     )
     return section("The data", words, "data")
 

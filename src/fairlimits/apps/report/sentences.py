@@ -7,8 +7,15 @@ from dataclasses import dataclass
 from html import escape
 
 from fairlimits.apps.report.page import hundredfold, percent, points
-from fairlimits.evaluation import SMALL_GROUPS, Findings, HeldOut, HeldOutFigure, Tensions
+from fairlimits.evaluation import SMALL_GROUPS, Findings, HeldOutFigure, Tensions
 from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
+
+# Groups and features named in a sentence; more are counted.
+_GROUPS_NAMED = 6
+_FEATURES_NAMED = 16
+
+# Tolerance that the first screen speaks of, among `PRICED_AT`.
+_LOOSE = 0.05
 
 
 @dataclass(frozen=True)
@@ -24,12 +31,43 @@ HTML = Markup(name=escape, strong="<b>{}</b>".format)
 
 
 @dataclass(frozen=True)
+class NotionLine:
+    """What one notion comes to, in words: each figure with its interval, in points."""
+
+    title: str
+    gap: str
+    between: str
+    cost: str
+    gap_then: str
+    cost_at_zero: str
+
+
+@dataclass(frozen=True)
 class Answer:
-    """Whom the answer leaves out, the question, the best accuracy, what fairness costs, and what the figures are."""
+    """The first screen in words.
+
+    Parameters
+    ----------
+    left_out : tuple of str
+        Whom the answer leaves out.
+    question : str
+    about : str
+        What the data is.
+    lead : str
+        The best accuracy.
+    notions : tuple of NotionLine
+        What each notion costs, the dearest first.
+    lines : tuple of str
+        What else matters.
+    note : str
+        What the figures are.
+    """
 
     left_out: tuple[str, ...]
     question: str
+    about: str
     lead: str
+    notions: tuple[NotionLine, ...]
     lines: tuple[str, ...]
     note: str
 
@@ -44,52 +82,88 @@ def answer(findings: Findings, markup: Markup) -> Answer:
     markup : Markup
         How to write it.
     """
-    held, strong = findings.held_out, markup.strong
+    held = findings.held_out
     who = markup.name(" and ".join(findings.sensitive))
     lead = (
         f"On people that it had never seen, the most accurate rule we could find decides "
-        f"{strong(percent(held.best_hidden.value))} right without seeing {who}, and "
-        f"{strong(percent(held.best_seen.value))} when it may see it. Deciding everybody alike gets "
-        f"{percent(findings.majority_accuracy)} right."
+        f"{_share(held.best_hidden, markup)} right without seeing {who}, and {_share(held.best_seen, markup)} when it "
+        f"may see it. Deciding everybody alike gets {percent(findings.majority_accuracy)} right."
     )
     by_name = {own.name: own.held_out for own in held.situation_costs}
     hiding, apart = by_name["Hiding the group"], by_name["Decorrelating, group hidden"]
     lines = (
-        _prices(held, who, markup),
+        markup.name(held.fares[0].four_fifths),
+        f"Hiding {who} {_costs(hiding, markup)} with {asked(findings)}.",
+        f"Making the features independent of {who} {_costs(apart, markup, ' more')}, with the rule free to adapt.",
         _clash(findings.on_cells.tensions, markup),
-        f"Hiding {who} costs {strong(points(hiding.value))} ({_interval(hiding)}) with {asked(findings)}.",
-        f"Making the features independent of {who} costs {strong(points(apart.value))} more ({_interval(apart)}), "
-        "with the rule free to adapt.",
     )
     note = (
         f"Figures on new people come from {held.tested:,} rows that took no part in making the rules; "
         f"intervals are at {held.confidence:.0%}. Which notions clash is a plug-in figure, of the law that was learned "
         f"from the other {held.learned:,} rows; it expects {percent(findings.on_cells.best_hidden)} and "
         f"{percent(findings.on_cells.best_seen)} of the most accurate rules. All are estimated limits, of the rules we "
-        "could find: better ones may exist."
+        "could find: better ones may exist. Labels are taken as they are, biased or not."
     )
     question = f"How fair and how accurate can a classifier be on {markup.name(findings.name)}?"
     left_out = tuple(markup.name(own.text) for own in findings.warnings if own.kind == SMALL_GROUPS)
-    return Answer(left_out, question, lead, lines, note)
+    return Answer(left_out, question, _about(findings, markup), lead, _notions(findings, markup), lines, note)
 
 
-def _prices(held: HeldOut, who: str, markup: Markup) -> str:
-    """Say what each notion costs, and nothing of those that no two groups could be compared in."""
-    strict = sorted(
-        (own for own in held.costs if not own.aware and own.tolerance == 0), key=lambda own: -own.cost.value
+def _about(findings: Findings, markup: Markup) -> str:
+    """Say what data it is."""
+    rate = sum(own.share * own.base_rate for own in findings.groups if own.base_rate is not None)
+    groups = [f"{own.name} ({own.rows:,})" for own in sorted(findings.groups, key=lambda own: -own.rows)]
+    features = [own.name for own in findings.features]
+    label = f"{findings.label} = {findings.positive}"
+    return (
+        f"{findings.rows:,} people. The label is {markup.name(label)}, which {percent(rate)} have; the groups are by "
+        f"{markup.name(' and '.join(findings.sensitive))}: {markup.name(_listed(groups, _GROUPS_NAMED))}. "
+        f"{_counted(len(features), 'feature')}: {markup.name(_listed(features, _FEATURES_NAMED))}."
     )
-    known, unknown = [own for own in strict if own.gap is not None], [own for own in strict if own.gap is None]
-    loose = {own.notion: points(held.cost(own.notion, 0.05, aware=False).cost.value) for own in known}
-    costs = ", ".join(f"{own.title} {markup.strong(points(own.cost.value))} ({loose[own.notion]})" for own in known)
-    words = []
-    if known:
-        words.append(
-            f"Accuracy lost without seeing {who}, if a gap between groups must be 0 (if it may be 0.05): {costs}."
+
+
+def _listed(names: list[str], most: int) -> str:
+    """List names, with a count of those that there is no room for."""
+    shown = names if len(names) <= most + 1 else [*names[:most], f"{len(names) - most:,} more"]
+    return ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else "".join(shown)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def _notions(findings: Findings, markup: Markup) -> tuple[NotionLine, ...]:
+    """Say what each notion comes to without the group seen, the dearest first."""
+    held = findings.held_out
+    free = {own.notion: own for own in held.fares[0].gaps}
+    found = []
+    for strict in (own for own in held.costs if not own.aware and own.tolerance == 0):
+        loose, before = held.cost(strict.notion, _LOOSE, aware=False), free[strict.notion]
+        known = strict.gap is not None
+        between = (
+            f"{before.lowest} lowest, {before.highest} highest" if before.gap is not None and before.lowest else ""
         )
-    if unknown:
-        names = ", ".join(own.title for own in unknown)
-        words.append(f"What fairness costs is {NOT_ESTIMABLE_TEXT}, for no two groups have rows enough, in {names}.")
-    return " ".join(words)
+        line = NotionLine(
+            strict.title,
+            _points(before.gap),
+            markup.name(between),
+            _lost(loose.cost, markup) if known else NOT_ESTIMABLE_TEXT,
+            _points(loose.gap),
+            _lost(strict.cost, markup) if known else NOT_ESTIMABLE_TEXT,
+        )
+        found.append((known, strict.cost.value, line))
+    return tuple(line for _, _, line in sorted(found, key=lambda own: (not own[0], -own[1])))
+
+
+def sentence(line: NotionLine) -> str:
+    """Say in plain text what a notion comes to."""
+    if line.cost == NOT_ESTIMABLE_TEXT:
+        return f"{line.title}: {NOT_ESTIMABLE_TEXT}, for no two groups have rows enough."
+    between = f", {line.between}" if line.between else ""
+    return (
+        f"{line.title}: the best rule's gap is {line.gap}{between}. Accuracy lost within {_LOOSE:g}: {line.cost}, "
+        f"where the gap came to {line.gap_then} on new people; within 0: {line.cost_at_zero}."
+    )
 
 
 def asked(findings: Findings) -> str:
@@ -98,8 +172,41 @@ def asked(findings: Findings) -> str:
     return " and ".join(f"{name} within {value:g}" for name, value in given.items()) or "no constraint"
 
 
+def _share(figure: HeldOutFigure, markup: Markup) -> str:
+    return f"{markup.strong(percent(figure.value))} ({hundredfold(figure.low)} to {hundredfold(figure.high)})"
+
+
+def _points(figure: HeldOutFigure | None) -> str:
+    if figure is None:
+        return NOT_ESTIMABLE_TEXT
+    return f"{hundredfold(figure.value)} ({_interval(figure)})"
+
+
+def _lost(figure: HeldOutFigure, markup: Markup) -> str:
+    """Accuracy lost, unless the rows do not show that there is any loss."""
+    if figure.low <= 0:
+        return f"{NOT_TOLD} ({_interval(figure)})"
+    return f"{markup.strong(hundredfold(figure.value))} ({_interval(figure)})"
+
+
+NOT_TOLD = "cannot be told from none"
+"""Said of a loss whose interval holds 0."""
+
+
+def _costs(figure: HeldOutFigure, markup: Markup, more: str = "") -> str:
+    """Say what a freedom less costs, as far as the rows show it."""
+    if figure.low == figure.high == 0:
+        return "changes nothing: on these people both rules are equally accurate"
+    if figure.low <= 0 <= figure.high:
+        return f"has a cost that {NOT_TOLD} ({_interval(figure)} points{more})"
+    if figure.high < 0:
+        gained = HeldOutFigure(-figure.value, -figure.high, -figure.low)
+        return f"gains {markup.strong(points(gained.value))}{more} ({_interval(gained)}): by chance, or the law is off"
+    return f"costs {markup.strong(points(figure.value))}{more} ({_interval(figure)})"
+
+
 def _interval(figure: HeldOutFigure) -> str:
-    return f"interval {hundredfold(figure.low)} to {hundredfold(figure.high)}"
+    return f"{hundredfold(figure.low)} to {hundredfold(figure.high)}"
 
 
 def _clash(found: Tensions, markup: Markup) -> str:

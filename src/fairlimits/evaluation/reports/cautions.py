@@ -9,7 +9,11 @@ from fairlimits.data import Dataset
 from fairlimits.evaluation.reports.held_out import HeldOut
 from fairlimits.evaluation.reports.on_cells import OnCells
 from fairlimits.evaluation.reports.parts import SMALL_GROUPS, Caution
-from fairlimits.notions import title
+from fairlimits.evaluation.row_counts import rows_needed
+from fairlimits.notions import NOTIONS, title
+
+# Gap that rows are asked to certify.
+_CERTIFIED = 0.05
 
 # Twice the largest standard deviation of a share of n people is 1 / sqrt(n).
 _SURE_WITHIN = 0.02
@@ -29,6 +33,7 @@ def find_cautions(data: Dataset, held_out: HeldOut, on_cells: OnCells) -> tuple[
         *_small_groups(data, held_out),
         *_few_rows(data, held_out, on_cells),
         *_few_learned(on_cells),
+        *_few_to_certify(data, held_out),
         *(Caution("tolerance not met", (), note) for note in held_out.notes),
     )
 
@@ -64,4 +69,18 @@ def _few_learned(on_cells: OnCells) -> Iterator[Caution]:
             (),
             f"The law was learned from {on_cells.rows:,} rows: by chance alone, plug-in accuracies can be off by "
             f"{100 * within:.0f} points or more. Go by the held-out figures and their intervals.",
+        )
+
+
+def _few_to_certify(data: Dataset, held_out: HeldOut) -> Iterator[Caution]:
+    """Say which gaps the held-out rows could not show to be small, even if they were 0, and how many rows could."""
+    needed = rows_needed(data.counts, dict.fromkeys(NOTIONS, _CERTIFIED))
+    short = {name: rows for name, rows in needed.items() if rows > held_out.tested}
+    if short:
+        most = ", ".join(f"{title(name)} {rows:,}" for name, rows in short.items())
+        yield Caution(
+            "few rows to certify",
+            (*data.schema.sensitive, data.schema.label),
+            f"Too few rows to show that a gap is at most {_CERTIFIED:g}, even if it is 0: there are "
+            f"{held_out.tested:,} held out, and in the worst case it takes about {most}.",
         )

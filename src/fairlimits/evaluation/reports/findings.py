@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
-from fairlimits.data import Dataset, check_seed
+from fairlimits.data import Dataset, Feature, check_seed
 from fairlimits.errors import SmallGroupsWarning
 from fairlimits.evaluation.reports.cautions import find_cautions
 from fairlimits.evaluation.reports.held_out import HeldOut, find_held_out
 from fairlimits.evaluation.reports.on_cells import OnCells, find_on_cells
-from fairlimits.evaluation.reports.parts import Caution, GroupCount
+from fairlimits.evaluation.reports.parts import Caution, FeatureLine, GroupCount
 from fairlimits.law import estimate_outcome
 from fairlimits.limits import ConstantRuleWarning
 from fairlimits.notions import check_tolerances
@@ -44,6 +44,8 @@ class Findings:
     rows : int
         Rows of the table.
     groups : tuple of GroupCount
+    features : tuple of FeatureLine
+        What rules see, the group aside.
     majority_accuracy : float
         Accuracy of deciding everybody alike.
     held_out : HeldOut
@@ -62,6 +64,7 @@ class Findings:
     sensitive: tuple[str, ...]
     rows: int
     groups: tuple[GroupCount, ...]
+    features: tuple[FeatureLine, ...]
     majority_accuracy: float
     held_out: HeldOut
     on_cells: OnCells
@@ -137,6 +140,7 @@ def collect_findings(
         sensitive=data.schema.sensitive,
         rows=data.n_rows,
         groups=tuple(_group(data, share, g) for g in range(len(data.groups))),
+        features=tuple(_feature(data, own) for own in data.schema.features),
         majority_accuracy=max(rate, 1 - rate),
         held_out=judged,
         on_cells=cells,
@@ -162,3 +166,12 @@ def _group(data: Dataset, share: np.ndarray, g: int) -> GroupCount:
         share=weight,
         base_rate=float(share[inside] @ data.label[inside]) / weight if weight > 0 else None,
     )
+
+
+def _feature(data: Dataset, feature: Feature) -> FeatureLine:
+    values = data.columns[feature.name]
+    if feature.kind == "numeric":
+        return FeatureLine(feature.name, feature.kind, None, float(np.isnan(values).mean()))
+    absent = len(feature.categories) - 1 if None in feature.categories else -1
+    present = sum(own is not None for own in feature.categories)
+    return FeatureLine(feature.name, feature.kind, present, float((values == absent).mean()))

@@ -49,6 +49,16 @@ class GroupCount:
 
 
 @dataclass(frozen=True)
+class FeatureLine:
+    """One feature: its kind, how many categories it has if it is no number, and the share of rows without a value."""
+
+    name: str
+    kind: str
+    categories: int | None
+    missing: float
+
+
+@dataclass(frozen=True)
 class Price:
     """What a notion costs at one tolerance on the cells (plug-in), and what more tolerance would gain."""
 
