@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import cache
+from html import escape
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -162,3 +163,24 @@ def test_cells_are_drawn_for_a_group_that_exists() -> None:
     assert "share of m" in cells().plot(group="m").get_xlabel()
     with pytest.raises(fl.InputError, match=r"no group 'z'; the groups are f, m"):
         cells().plot(group="z")
+
+
+@pytest.mark.parametrize("name", [*MADE, *(kind.__name__ for kind in IN_ROOMS)])
+def test_a_notebook_shows_words_table_and_picture(name: str) -> None:
+    found = {**MADE, **{kind.__name__: make for kind, make in IN_ROOMS.items()}}[name]()
+    shown = found._repr_html_()
+    for line in found.summary().splitlines():
+        assert escape(line) in shown
+    assert shown.count("<img") == 1
+    assert "<table>" in shown
+    assert shown.count("<tr>") <= 13
+    # A notebook shows figures that pyplot still holds, too.
+    assert plt.get_fignums() == []
+
+
+def test_names_are_escaped_in_a_notebook() -> None:
+    frame = {"a": [0, 1] * 40, "<i>s</i>": ["<b>m</b>", "f"] * 40, "y": [0, 1, 1, 0] * 20}
+    data = fl.Dataset.from_frame(pa.table(frame), label="y", positive=1, sensitive="<i>s</i>")
+    shown = data._repr_html_()
+    assert "<b>" not in shown
+    assert "<i>" not in shown

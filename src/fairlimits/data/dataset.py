@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
 from fairlimits.data import reading
 from fairlimits.data.reading import Names, Unseen, stratum_counts
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
+class Dataset(Shown):
     """Rows of people: what a rule may see, their group and their label.
 
     Build it with `from_frame`. All arrays are read-only.

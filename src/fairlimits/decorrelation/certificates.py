@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_style, plain_text
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Schema, check_seed
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Certificate:
+class Certificate(Shown):
     """What a map keeps on held-out rows.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
@@ -33,7 +34,7 @@ _KIND = "decorrelation frontier"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DecorrelationFrontier:
+class DecorrelationFrontier(Shown):
     """Accuracy and correlation of optimal maps, over the weight of the correlation.
 
     Parameters

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_style
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats
@@ -44,7 +45,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Decorrelation:
+class Decorrelation(Shown):
     """A map of people to cells that keeps a rule useful and hides their group, with all that it attains.
 
     Made by `decorrelate`. Every figure is read off the map itself.

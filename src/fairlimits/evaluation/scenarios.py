@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
@@ -101,7 +102,7 @@ class Cost:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scenarios:
+class Scenarios(Shown):
     """The situations side by side.
 
     Parameters

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
@@ -39,7 +40,7 @@ _KIND = "frontier"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frontier:
+class Frontier(Shown):
     """The best rules over a range of tolerances, or of ratios.
 
     Parameters

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
 from fairlimits._util.types import Flags, Floats
 from fairlimits.errors import InfeasibleError, InputError, SolverError
@@ -49,7 +50,7 @@ _NOBODY = 1e-7
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PredictiveParity:
+class PredictiveParity(Shown):
     """The best rule found whose precisions lie within a tolerance, and how much better any could be.
 
     Parameters

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats, Ints
@@ -56,7 +57,7 @@ class OnLabels(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rule:
+class Rule(Shown):
     """The best decision rule under some tolerances and requirements.
 
     Parameters

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import INK, MUTED, axes_or_new, figure_style
 from fairlimits._util.progress import Progress
 from fairlimits._util.types import Floats
@@ -28,7 +29,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tension:
+class Tension(Shown):
     """What notions cost alone, in pairs, and in pairs beyond the dearer of the two.
 
     Parameters

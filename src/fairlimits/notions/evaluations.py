@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.small_samples import ESTIMABLE_ROWS, few_rows, listed
 from fairlimits._util.types import Floats, Ints
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(Shown):
     """What a rule is worth on people that took no part in making it, expected over the rule's own randomness.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import ndtri
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import GROUP_COLOURS, axes_or_new, figure_style
 from fairlimits._util.small_samples import enough
 from fairlimits._util.types import Flags, Floats, Ints
@@ -55,7 +56,7 @@ class Gap(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupRates:
+class GroupRates(Shown):
     """How each group fares under decisions.
 
     Parameters

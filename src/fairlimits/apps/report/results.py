@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 import fairlimits
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, figure_style
 from fairlimits._util.storage import write_text
 from fairlimits.apps.report.figures import draw_costs
@@ -37,7 +38,7 @@ _SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report:
+class Report(Shown):
     """What fairness costs on a table of people; `report` makes it.
 
     Parameters

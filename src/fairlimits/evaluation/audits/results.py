@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.types import Ints
 from fairlimits.errors import InputError
 from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit:
+class Audit(Shown):
     """Where models stand beside the best rules we found.
 
     Parameters

@@ -13,6 +13,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import COLOURS, MUTED, axes_or_new, figure_style, plain_text
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats, Ints
@@ -32,7 +33,7 @@ _KIND = "distribution"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CellDistribution:
+class CellDistribution(Shown):
     """Joint law of cell, group and label: ``mass[i, g, y] = P(X in cell i, A = g, Y = y)``.
 
     Made by `discretize` from a table, or by `from_mass` from numbers.

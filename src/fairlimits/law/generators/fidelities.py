@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import COLOURS, MUTED, axes_or_new, figure_style, nth_colour, plain_text, subplots
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
@@ -39,7 +40,7 @@ _FEWEST_CELLS = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fidelity:
+class Fidelity(Shown):
     """Real against generated rows, for each group and label.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import MUTED, axes_or_new, figure_style, nth_colour, plain_text
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats
@@ -26,7 +27,7 @@ _KIND = "outcome"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Outcome:
+class Outcome(Shown):
     """An estimate of q(x) = P(A, Y | x) on a table of people, out of fold, and the model for new rows.
 
     Parameters
