@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -56,9 +58,7 @@ def test_in_a_grid_search_without_routing() -> None:
 
 @pytest.mark.usefixtures("routing")
 def test_an_aware_classifier_in_a_pipeline() -> None:
-    model = quick({"DP": 0.05}, aware=True).set_fit_request(sensitive_features=True)
-    model.set_predict_request(sensitive_features=True).set_score_request(sensitive_features=True)
-    model.set_predict_proba_request(sensitive_features=True)
+    model = quick({"DP": 0.05}, aware=True)
     steps = Pipeline([("scale", StandardScaler()), ("decide", model)])
     steps.fit(numbers(X), Y, sensitive_features=SEX)
     assert gap(steps.predict(numbers(X), sensitive_features=SEX), SEX) < 0.15
@@ -68,9 +68,7 @@ def test_an_aware_classifier_in_a_pipeline() -> None:
 
 @pytest.mark.usefixtures("routing")
 def test_an_aware_classifier_in_a_grid_search() -> None:
-    model = quick(aware=True).set_fit_request(sensitive_features=True, sample_weight=True)
-    model.set_score_request(sensitive_features=True, sample_weight=False)
-    search = GridSearchCV(model, {"tolerances": TOLERANCES}, cv=2)
+    search = GridSearchCV(quick(aware=True), {"tolerances": TOLERANCES}, cv=2)
     search.fit(X, Y, sensitive_features=SEX, sample_weight=np.ones(len(X)))
     assert search.best_params_ == {"tolerances": {"DP": 0.3}}
     assert search.best_estimator_.groups_ == ("f", "m")
@@ -78,7 +76,7 @@ def test_an_aware_classifier_in_a_grid_search() -> None:
 
 @pytest.mark.usefixtures("routing")
 def test_other_scorers_judge_an_unaware_classifier() -> None:
-    model = quick({"DP": 0.05}).set_fit_request(sensitive_features=True)
+    model = quick({"DP": 0.05})
     found = cross_validate(
         model, X, Y, cv=2, scoring=["balanced_accuracy", "roc_auc"], params={"sensitive_features": SEX}
     )
@@ -88,9 +86,7 @@ def test_other_scorers_judge_an_unaware_classifier() -> None:
 
 @pytest.mark.usefixtures("routing")
 def test_a_map_before_a_classifier() -> None:
-    # scikit-learn wants the same requests of fit and transform; the map does not look at the group all the same.
-    hide = Decorrelator({"DP": 0.1}, cells=16).set_fit_request(sensitive_features=True)
-    hide.set_transform_request(sensitive_features=True)
+    hide = Decorrelator({"DP": 0.1}, cells=16)
     steps = Pipeline(
         [
             ("hide", hide),
@@ -104,10 +100,22 @@ def test_a_map_before_a_classifier() -> None:
 
 @pytest.mark.usefixtures("routing")
 def test_an_aware_map_before_a_classifier() -> None:
-    hide = Decorrelator({"DP": 0.1}, cells=16, aware=True).set_fit_request(sensitive_features=True)
-    hide.set_transform_request(sensitive_features=True)
+    hide = Decorrelator({"DP": 0.1}, cells=16, aware=True)
     steps = Pipeline(
         [("hide", hide), ("code", OneHotEncoder(handle_unknown="ignore")), ("learn", LogisticRegression())]
     )
     steps.fit(X, Y, sensitive_features=SEX)
     assert steps.predict(X, sensitive_features=pd.Series(SEX)).shape == (len(X),)
+
+
+@pytest.mark.parametrize("options", [{}, {"aware": True}, {"partition": "features", "estimator": None, "cells": 8}])
+def test_the_chance_of_the_label_ranks_people_whatever_is_decided(options: dict[str, Any]) -> None:
+    model = quick({"DP": 0.0}, **options).fit(X, Y, sensitive_features=SEX)
+    seen = {"sensitive_features": SEX} if model.aware else {}
+    chance = model.predict_label_proba(X, **seen)
+    assert chance.shape == (len(X), 2)
+    np.testing.assert_allclose(chance.sum(axis=1), 1)
+    assert ((chance >= 0) & (chance <= 1)).all()
+    positive = model.classes_[1] == Y
+    assert roc_auc_score(positive, chance[:, 1]) > 0.6
+    assert abs(chance[:, 1].mean() - positive.mean()) < 0.05

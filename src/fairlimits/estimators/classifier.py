@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from fairlimits._util.types import Floats
+from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Sensitive, Table, check_seed, read_features, row_draws
 from fairlimits.errors import InputError
 from fairlimits.estimators.frames import (
@@ -139,6 +139,12 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
     0.05
     """
 
+    # Where scikit-learn routes metadata, whoever gives the group or weights wants them used.
+    __metadata_request__fit: ClassVar = {"sensitive_features": True, "sample_weight": True}
+    __metadata_request__predict: ClassVar = {"sensitive_features": True}
+    __metadata_request__predict_proba: ClassVar = {"sensitive_features": True}
+    __metadata_request__score: ClassVar = {"sensitive_features": True, "sample_weight": True}
+
     expected_failed_checks: Mapping[str, str] = {
         "check_sample_weight_equivalence_on_dense_data": (
             "rows are dealt into folds by the row, so a row of weight 2 is not the same as two rows in two folds"
@@ -243,7 +249,9 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         return np.asarray(self.classes_[(scores > level).astype(np.int64)])
 
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> Floats:
-        """Probability that `predict` gives each of the classes; 0 or 1 if it does not draw.
+        """Probability that `predict` gives each of the classes, not that the label is one (see `predict_label_proba`).
+
+        It is 0 or 1 if `predict` does not draw.
 
         Parameters
         ----------
@@ -257,6 +265,31 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         _, scores = self._scores(X, sensitive_features)
         chance = scores if self.randomize else (scores > 0.5).astype(np.float64)
         return np.column_stack([1 - chance, chance])
+
+    def predict_label_proba(self, X: Any, *, sensitive_features: Any = None) -> Floats:
+        """Estimate P(Y = y | x) of each of the classes, whatever is decided: for ranking metrics and calibration.
+
+        If the rule sees the group, it is P(Y = y | x, group).
+
+        Parameters
+        ----------
+        X, sensitive_features
+            See `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        _, columns, group = self._read(X, sensitive_features)
+        law = self.rule_.policy.law
+        if law.places is not None:
+            q = law.places.q_of(columns, len(next(iter(columns.values()))))
+        else:
+            q = law.mass[law.cells_of(columns)]
+        joint = q.sum(axis=1) if group is None else q[np.arange(len(q)), group]
+        total = joint.sum(axis=1, keepdims=True)
+        # A cell where nobody of the group was seen says nothing.
+        return np.asarray(np.where(total > 0, joint / np.where(total > 0, total, 1.0), 0.5))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
         """Share of rows whose label `predict` meets.
@@ -308,6 +341,12 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
 
     def _scores(self, X: Any, sensitive_features: Any) -> tuple[Table, Floats]:
         """Open rows, and find the probability of deciding 1 for each."""
+        table, columns, group = self._read(X, sensitive_features)
+        policy = self.rule_.policy
+        return table, policy.scores_at(policy.locate(columns, group), group)
+
+    def _read(self, X: Any, sensitive_features: Any) -> tuple[Table, dict[str, NDArray[Any]], Ints | None]:
+        """Open rows: as they are, as coded features, and their groups if the rule sees them."""
         check_is_fitted(self, "rule_")
         X = as_rows(self.prefit, X)
         table = open_rows(self, X)
@@ -319,8 +358,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         group = None
         if self.rule_.aware:
             group = read_group(self._schema, self._sensitive_names, sensitive_features, n_rows)
-        policy = self.rule_.policy
-        return table, policy.scores_at(policy.locate(columns, group), group)
+        return table, columns, group
 
     def __getstate__(self) -> dict[str, Any]:
         # A frontier would repeat the cells in a file, once for every rule.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -84,6 +84,11 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
 
     scikit-learn's ``check_estimator`` passes except for what `expected_failed_checks` names.
     """
+
+    # Where scikit-learn routes metadata, whoever gives the group or weights wants them used.
+    __metadata_request__fit: ClassVar = {"sensitive_features": True, "sample_weight": True}
+    __metadata_request__transform: ClassVar = {"sensitive_features": True}
+    __metadata_request__fit_transform: ClassVar = {"sensitive_features": True, "sample_weight": True}
 
     expected_failed_checks: Mapping[str, str] = {
         "check_sample_weight_equivalence_on_dense_data": (
