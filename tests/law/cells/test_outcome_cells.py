@@ -15,7 +15,7 @@ from fairlimits import CellDistribution, Outcome, Rule, decorrelate, discretize,
 from fairlimits.data import Dataset, Encoding
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.origins import Partition
-from fairlimits.law.cells.outcome_cells import Space, nearest_chance
+from fairlimits.law.cells.outcome_cells import Space, chance_cuts
 from fairlimits.law.generators import CartGenerator
 from known_people import known
 
@@ -146,15 +146,20 @@ def test_rounding_is_not_taken_for_a_difference() -> None:
     assert np.abs(space.place(alike, encoded)).max() < 10
 
 
-def test_a_row_whose_group_is_seen_goes_where_the_chance_in_its_group_is_nearest() -> None:
+def test_with_the_group_seen_rows_go_to_cells_in_the_order_of_their_chance() -> None:
     data, outcome = learned()
     dist = discretize(data, 12, partition="outcome", outcome=outcome)
     found = dist.cells_of(data, q=outcome.q, group=data.group)
-    for row in range(0, data.n_rows, 37):
-        g = data.group[row]
-        chances = dist.mass[:, g, 1] / dist.mass[:, g].sum(axis=1)
-        own = outcome.q[row, g, 1] / outcome.q[row, g].sum()
-        assert abs(chances[found[row]] - own) == pytest.approx(np.abs(chances - own).min(), abs=1e-12)
+    chances = dist.mass[:, :, 1] / dist.mass.sum(axis=2)
+    for g in range(2):
+        rows = np.flatnonzero(data.group == g)
+        own = outcome.q[rows, g, 1] / outcome.q[rows, g].sum(axis=1)
+        assert (np.diff(chances[found[rows], g][np.argsort(own, kind="stable")]) >= 0).all()
+        # Each cell gets as many of the group as was planned: everybody counts as far as they may be of the group.
+        all_of_them = np.full(data.n_rows, g)
+        at = dist.cells_of(data, q=outcome.q, group=all_of_them)
+        held = np.bincount(at, weights=outcome.weight * outcome.q[:, g].sum(axis=1), minlength=12)
+        np.testing.assert_allclose(held, dist.mass[:, g].sum(axis=1), atol=2 / data.n_rows)
     # Cells that people are compared by are those of the features too, whoever sees the group.
     blend = discretize(data, 12, partition="blend", outcome=outcome)
     np.testing.assert_array_equal(
@@ -165,4 +170,10 @@ def test_a_row_whose_group_is_seen_goes_where_the_chance_in_its_group_is_nearest
 def test_cells_without_anybody_of_a_group_are_not_for_it() -> None:
     mass = np.array([[[0.2, 0.1], [0.0, 0.0]], [[0.1, 0.1], [0.1, 0.4]]])
     q = np.array([[[0.3, 0.2], [0.2, 0.3]]])
-    assert nearest_chance(mass, q, np.array([1])).tolist() == [1]
+    cuts = chance_cuts(mass, np.repeat(q, 4, axis=0), np.full(4, 0.25))
+    assert np.isfinite(cuts).tolist() == [[True], [False]]
+    data, outcome = learned()
+    own = discretize(data, 12, partition="outcome", outcome=outcome).places
+    assert own is not None
+    places = replace(own, cuts=cuts)
+    assert places.cells_by_chance(mass, q, np.array([1])).tolist() == [1]

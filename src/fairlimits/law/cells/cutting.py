@@ -11,7 +11,7 @@ from fairlimits.errors import InputError
 from fairlimits.law.cells.counts import count_cells
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.origins import Origin, Partition
-from fairlimits.law.cells.outcome_cells import OutcomeCells, Space
+from fairlimits.law.cells.outcome_cells import OutcomeCells, Space, chance_cuts
 from fairlimits.law.cells.quantizer.codebook import (
     DEFAULT_RELATIVE_ERROR,
     Codebook,
@@ -108,6 +108,7 @@ def _summed(
     # The centres are read, and compared for individual fairness, as the mean of a cell's rows.
     total = np.bincount(at, weights=share, minlength=cells)
     centres = _sums(at, share, encoded, cells) / np.where(total > 0, total, 1.0)[:, None]
+    cuts = chance_cuts(mass, known.q, share) if partition == "outcome" else None
     return CellDistribution(
         mass=mass / mass.sum(),
         groups=data.groups,
@@ -115,7 +116,7 @@ def _summed(
         centroids=centres.astype(np.float32),
         encoding=encoding,
         schema=data.schema,
-        places=OutcomeCells(known.model, space, codebook.centroids),
+        places=OutcomeCells(known.model, space, codebook.centroids, cuts),
         origin=Origin(
             rows=data.n_rows,
             partition=partition,

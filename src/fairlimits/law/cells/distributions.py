@@ -21,7 +21,7 @@ from fairlimits.data import Dataset, Encoding, Schema, set_aside_note, value_tex
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.arrays import Distances, check_index, checked_distances, checked_mass, frozen, numbers
 from fairlimits.law.cells.origins import Origin
-from fairlimits.law.cells.outcome_cells import OutcomeCells, nearest_chance
+from fairlimits.law.cells.outcome_cells import OutcomeCells
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.cells.sampling import share_errors
 from fairlimits.notions import RateTable
@@ -198,7 +198,8 @@ class CellDistribution(Shown):
             meaning for cells of the features.
         group : ndarray of int of shape (n,), optional
             Each row's group, for a rule that sees it. Where cells cut q alone, such a rule depends on nothing but the
-            chance of label 1 in the row's own group, so the row goes to the cell that is nearest in that.
+            chance of label 1 in the row's own group, so rows go to cells in the order of that, and to each as many of a
+            group as it has of the group's people.
         """
         if isinstance(rows, Dataset):
             self._check_features(rows)
@@ -212,8 +213,8 @@ class CellDistribution(Shown):
             )
         n_rows = len(next(iter(columns.values()), ()))
         if self.places is not None:
-            if group is not None and self.origin.partition == "outcome":
-                return nearest_chance(self.mass, self.places.q_of(columns, n_rows, q), group)
+            if group is not None and self.places.cuts is not None:
+                return self.places.cells_by_chance(self.mass, self.places.q_of(columns, n_rows, q), group)
             return self.places.cells_of(columns, n_rows, q)
         if self.encoding is None or self.centroids is None:
             raise InputError(

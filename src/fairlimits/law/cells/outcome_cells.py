@@ -75,11 +75,14 @@ class OutcomeCells:
     space : Space
         Where rows lie.
     codewords : ndarray of shape (N, d)
+    cuts : ndarray of shape (G, N - 1), optional
+        Where cells cut q alone, what `chance_cuts` found, for rules that see the group.
     """
 
     model: OutcomeModel
     space: Space
     codewords: NDArray[np.float32]
+    cuts: Floats | None = None
 
     def q_of(self, columns: Columns, n_rows: int, q: Floats | None = None) -> Floats:
         """Return P(A, Y | x) of each row: what is known of it, checked, or else estimated."""
@@ -98,11 +101,23 @@ class OutcomeCells:
         encoded = self.space.encoding.transform(columns, n_rows) if self.space.feature_scale > 0 else None
         return assign(self.space.place(q, encoded), self.codewords)
 
+    def cells_by_chance(self, mass: Floats, q: Floats, group: Ints) -> Ints:
+        """Return the cell of each row by the chance of label 1 in the row's own group; the cuts must be there."""
+        assert self.cuts is not None
+        cell = np.empty(len(q), dtype=np.int64)
+        for g in np.unique(group).tolist():
+            order, rows = _by_chance(mass, g), np.flatnonzero(group == g)
+            chance = q[rows, g, 1] / q[rows, g].sum(axis=1)
+            cell[rows] = order[np.searchsorted(self.cuts[g, : len(order) - 1], chance)]
+        return cell
+
     def pack(self) -> Packed:
         """Return how rows find their cell as a JSON-able header and named arrays."""
         header, arrays = self.model._pack()
         scales = {"outcome_scale": self.space.outcome_scale, "feature_scale": self.space.feature_scale}
         own: dict[str, NDArray[Any]] = {"divisor": self.space.divisor, "codewords": self.codewords}
+        if self.cuts is not None:
+            own["cuts"] = self.cuts
         return {"model": header, **scales}, own | nest("model", arrays)
 
     @classmethod
@@ -116,31 +131,61 @@ class OutcomeCells:
         whole = fits and np.isfinite(divisor).all() and (divisor > 0).all() and np.isfinite(codewords).all()
         if not whole or not np.isfinite(scales).all() or min(scales) < 0 or codewords.dtype != np.float32:
             raise FileError("The file's cells and its estimate do not fit; save it again.")
-        return cls(model, Space(np.asarray(divisor, dtype=np.float64), encoding, *scales), codewords)
+        cuts = arrays.get("cuts")
+        if (scales[1] == 0) != (cuts is not None) or (cuts is not None and not _are_cuts(cuts, divisor, codewords)):
+            raise FileError("The file's cells and their order do not fit; save it again.")
+        return cls(model, Space(np.asarray(divisor, dtype=np.float64), encoding, *scales), codewords, cuts)
 
 
-def nearest_chance(mass: Floats, q: Floats, group: Ints) -> Ints:
-    """Return for each row the cell in which the chance of label 1 in the row's own group is nearest to the row's own.
+def chance_cuts(mass: Floats, q: Floats, share: Floats) -> Floats:
+    """Find chances of label 1 between which as many people of a group lie as its cells hold, in the cells' order.
+
+    Cells cut q as a whole; a rule that sees the group depends on nothing but the chance of label 1 in the person's own
+    group. Sorted by that, people get the cells' scores in the cells' order, and every group is selected just as often
+    as was planned on the cells.
 
     Parameters
     ----------
     mass : ndarray of shape (N, G, 2)
         Probabilities of cell, group and label.
     q : ndarray of shape (n, G, 2)
-        P(A, Y | x) of each row.
-    group : ndarray of int of shape (n,)
-        The row's group.
+        P(A, Y | x) of the rows that the cells were made from.
+    share : ndarray of shape (n,)
+        What each row counts.
+
+    Returns
+    -------
+    ndarray of shape (G, N - 1)
+        For each group, the cuts between its cells in the order of `_by_chance`; infinite where it has no more cells.
     """
-    cell = np.empty(len(q), dtype=np.int64)
-    for g in np.unique(group).tolist():
-        there = np.flatnonzero(mass[:, g].any(axis=1))
-        chance = mass[there, g, 1] / mass[there, g].sum(axis=1)
-        order = np.argsort(chance, kind="stable")
-        between = (chance[order][1:] + chance[order][:-1]) / 2
-        rows = np.flatnonzero(group == g)
-        own = q[rows, g, 1] / q[rows, g].sum(axis=1)
-        cell[rows] = there[order[np.searchsorted(between, own)]]
-    return cell
+    cuts = np.full((mass.shape[1], len(mass) - 1), np.inf)
+    for g in range(len(cuts)):
+        order = _by_chance(mass, g)
+        if len(order) < 2:
+            continue
+        held = np.cumsum(mass[order, g].sum(axis=1))
+        weight = q[:, g].sum(axis=1)
+        chance, weight = q[:, g, 1] / weight, share * weight
+        rank = np.argsort(chance, kind="stable")
+        passed = np.cumsum(weight[rank])
+        last = np.searchsorted(passed, held[:-1] / held[-1] * passed[-1])
+        last = np.minimum(last, len(rank) - 2)
+        between = (chance[rank[last]] + chance[rank[last + 1]]) / 2
+        cuts[g, : len(order) - 1] = np.maximum.accumulate(between)
+    return cuts
+
+
+def _by_chance(mass: Floats, g: int) -> Ints:
+    """Cells where a group is, in the order of its chance of label 1."""
+    there = np.flatnonzero(mass[:, g].any(axis=1))
+    return there[np.argsort(mass[there, g, 1] / mass[there, g].sum(axis=1), kind="stable")]
+
+
+def _are_cuts(cuts: NDArray[Any], divisor: NDArray[Any], codewords: NDArray[Any]) -> bool:
+    """Whether cuts read from a file are as many as cells and groups need, and in order."""
+    if cuts.dtype != np.float64 or cuts.shape != (len(divisor), len(codewords) - 1):
+        return False
+    return bool((cuts >= 0).all()) and bool((cuts[:, 1:] >= cuts[:, :-1]).all())
 
 
 def _unit(points: NDArray[np.float32] | Floats, share: Floats) -> float:
