@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from fairlimits.evaluation.audits import Audit, AuditedModel, BeatenWarning, audit, points_cell, read_decisions
+from fairlimits.evaluation.audits import (
+    Audit,
+    AuditedModel,
+    BeatenWarning,
+    Threshold,
+    audit,
+    avoidable_cell,
+    points_cell,
+    rates_heading,
+    read_decisions,
+)
 from fairlimits.evaluation.decided_people import group_rates
 from fairlimits.evaluation.evaluations import evaluate
 from fairlimits.evaluation.reports import (
@@ -37,12 +47,15 @@ __all__ = [
     "OnCells",
     "Scenarios",
     "Tensions",
+    "Threshold",
     "audit",
+    "avoidable_cell",
     "collect_findings",
     "compare",
     "compare_scenarios",
     "evaluate",
     "group_rates",
     "points_cell",
+    "rates_heading",
     "read_decisions",
 ]

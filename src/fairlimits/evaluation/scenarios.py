@@ -22,7 +22,7 @@ from fairlimits.data import Dataset
 from fairlimits.decorrelation import Decorrelation, decorrelate
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation.audits import Audit, audit_on, from_rows, split_rows
-from fairlimits.evaluation.audits.predictions import THRESHOLD, Decided, Predictions
+from fairlimits.evaluation.audits.predictions import Decided, Predictions, Threshold
 from fairlimits.evaluation.evaluations import row_scores
 from fairlimits.law import Outcome, estimate_outcome
 from fairlimits.limits import Rule, on_cells, solve
@@ -226,6 +226,7 @@ def compare_scenarios(
     test_size: float = 0.3,
     estimator: Any = None,
     predictions: Predictions | None = None,
+    threshold: Threshold = "auto",
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -252,6 +253,8 @@ def compare_scenarios(
     predictions : str, sequence of str, array-like, or mapping of str to array-like, optional
         One or several models to place beside the limit, as in `audit`, at their own gaps in the group notions among
         the tolerances. They must not have learned from these rows.
+    threshold : float, "auto" or None, default="auto"
+        Where their scores begin to decide 1; see `audit`.
     confidence, resamples, random_state
         See `evaluate`.
     progress : callable, optional
@@ -275,7 +278,7 @@ def compare_scenarios(
     if predictions is not None:
         if not set(asked) - {INDIVIDUAL}:
             raise InputError("A model is compared at its gap in a group notion; give a tolerance for one, such as DP.")
-        people, models, alone = from_rows(data, predictions, THRESHOLD)
+        people, models, alone = from_rows(data, predictions, threshold)
         if alone:
             raise InputError("There is no feature besides the predictions; use audit, or give the features too.")
     learned, held = split_rows(people, test_size, random_state)
