@@ -29,7 +29,8 @@ from fairlimits.evaluation.reports import (
     Tensions,
     collect_findings,
 )
-from fairlimits.evaluation.scenarios import Scenarios, compare, compare_scenarios
+from fairlimits.evaluation.scenario_results import Scenarios
+from fairlimits.evaluation.scenarios import compare, compare_scenarios
 
 __all__ = [
     "PRICED_AT",

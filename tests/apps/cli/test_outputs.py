@@ -26,6 +26,7 @@ WRITERS = {
     ("report", "--output"): ("people.csv", WORDS),
     ("frontier", "--output"): ("people.csv", WORDS),
     ("scenarios", "--output"): ("people.csv", WORDS),
+    ("scenarios", "--by-group"): ("people.csv", WORDS),
     ("audit", "--output"): ("people.csv", [*WORDS, "-p", "age"]),
     ("audit", "--by-group"): ("people.csv", [*WORDS, "-p", "age"]),
     ("audit", "--plot"): ("people.csv", [*WORDS, "-p", "age"]),
