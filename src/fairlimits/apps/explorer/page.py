@@ -260,7 +260,7 @@ def decorrelation_table(found: Decorrelated, aware: bool) -> list[Any]:
     rows = [
         ("features as they are", figure(found["free_accuracy"]), figure(found["correlation"])),
         ("independent, the rule adapts", figure(found["limit"]), figure(0.0)),
-        ("independent, the rule was fixed before", figure(found["fixed_accuracy"]), figure(found["fixed_correlation"])),
+        ("mapped, the rule was fixed before", figure(found["fixed_accuracy"]), figure(found["fixed_correlation"])),
     ]
     return [
         html.H3("Features independent of the group"),
