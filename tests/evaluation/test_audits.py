@@ -207,6 +207,16 @@ def test_words_say_who_is_ahead(
     assert any("half is better, by 3.5 points" in note for note in found.notes) == ahead
 
 
+def test_a_rule_that_is_as_fair_by_chance_alone_is_said_to_be() -> None:
+    model = audited()["half"]
+    assert model.joint is not None
+    for less, said in ((0.0, "as fair in DP"), (0.1, "as fair (up to chance) in DP")):
+        gaps = {name: Estimate(model.gaps[name].value + less, 0.0, 1.0) for name in NOTIONS}
+        found = replace(audited(), models=(replace(model, joint=replace(model.joint, rule_gaps=gaps)),))
+        assert said in str(found)
+        assert ("At the same fairness (up to chance) in DP, " in found.summary()) == (less > 0)
+
+
 @pytest.mark.parametrize(
     ("scale", "threshold"),
     [(lambda p: 300 + 550 * p, 575.0), (lambda p: np.log(p / (1 - p)), 0.0), (lambda p: -10 - p, -10.5)],
@@ -248,7 +258,7 @@ def test_rates_of_each_group_come_first_beside_those_of_the_rule() -> None:
         for name, gap in own.rule_gaps.items():
             assert own.rule_rates.gaps[name].estimate == gap
     text = str(found)
-    assert text.startswith("best: how each group fares, beside the best rule found that is as fair in DP, EA,")
+    assert text.startswith("best: how each group fares, beside the best rule found that is as fair")
     assert text.index("selection rate") < text.index("best decides")
     assert all(note in text for note in found.notes)
     frame = found.rates_to_frame()

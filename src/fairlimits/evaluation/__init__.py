@@ -9,9 +9,9 @@ from fairlimits.evaluation.audits import (
     Threshold,
     audit,
     avoidable_cell,
-    points_cell,
     rates_heading,
     read_decisions,
+    unavoidable_cell,
 )
 from fairlimits.evaluation.decided_people import group_rates
 from fairlimits.evaluation.evaluations import evaluate
@@ -56,7 +56,7 @@ __all__ = [
     "compare_scenarios",
     "evaluate",
     "group_rates",
-    "points_cell",
     "rates_heading",
     "read_decisions",
+    "unavoidable_cell",
 ]

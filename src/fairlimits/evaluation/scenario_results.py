@@ -16,6 +16,9 @@ from fairlimits.notions import INDIVIDUAL, Estimate, Evaluation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# A difference that is printed as 0.0 points is none.
+_NOTHING = 5e-4
+
 
 @dataclass(frozen=True, eq=False)
 class Situation:
@@ -241,12 +244,13 @@ def _cost_words(cost: Cost) -> str:
     """What less freedom costs, as far as its interval shows."""
     value, low, high = (_tenths(end) for end in cost.held_out)
     points = f"{value} points of accuracy (interval {low} to {high})"
-    if cost.held_out.low > 0:
-        return f"{cost.name} costs {points}."
-    if cost.held_out.high < 0:
+    name = f"{cost.name}," if "," in cost.name else cost.name
+    if cost.held_out.low > _NOTHING:
+        return f"{name} costs {points}."
+    if cost.held_out.high < -_NOTHING:
         value, low, high = (_tenths(-end) for end in (cost.held_out.value, cost.held_out.high, cost.held_out.low))
         return (
-            f"{cost.name} gains {value} points of accuracy (interval {low} to {high}) on these rows, so the freer rule "
+            f"{name} gains {value} points of accuracy (interval {low} to {high}) on these rows, so the freer rule "
             "that we found is not the best there is, unless it keeps the tolerances better."
         )
     return f"{cost.name}: {points}, so no cost is shown on these rows."

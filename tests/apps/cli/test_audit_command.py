@@ -121,6 +121,9 @@ def test_a_model_that_knows_the_label_is_told_loudly(tmp_path: Path, capsys: pyt
     assert run(words(path, "-p", "copy", "-n", "DP")) == 0
     captured = capsys.readouterr()
     assert "Note: THE ESTIMATED LIMIT IS TOO LOW: copy" in captured.out
+    line = next(own for own in captured.out.splitlines() if own.startswith("DP "))
+    assert "none: ahead by " in line
+    assert line.endswith(" none")
     assert captured.err == ""
 
 

@@ -156,7 +156,7 @@ def _print(found: Audit, confidence: float) -> None:
 
 
 def _lines(model: AuditedModel) -> list[tuple[str, ...]]:
-    from fairlimits.evaluation import avoidable_cell, points_cell
+    from fairlimits.evaluation import avoidable_cell, unavoidable_cell
 
     return [
         (
@@ -164,7 +164,7 @@ def _lines(model: AuditedModel) -> list[tuple[str, ...]]:
             _short(model.gaps[own.notions[0]]) if len(own.notions) == 1 else "as above",
             f"{own.rule_accuracy.value:.4f}" if own.rule_accuracy.known else "",
             avoidable_cell(own),
-            points_cell(own.unavoidable),
+            unavoidable_cell(own),
         )
         for own in model.lines
     ]

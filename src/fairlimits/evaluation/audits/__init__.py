@@ -6,7 +6,7 @@ from fairlimits.evaluation.audits.comparisons import AuditedModel, BeatenWarning
 from fairlimits.evaluation.audits.predictions import Threshold, from_rows, read_decisions
 from fairlimits.evaluation.audits.results import Audit
 from fairlimits.evaluation.audits.running import audit, audit_on, split_rows
-from fairlimits.evaluation.audits.sentences import avoidable_cell, points_cell, rates_heading
+from fairlimits.evaluation.audits.sentences import avoidable_cell, rates_heading, unavoidable_cell
 
 __all__ = [
     "Audit",
@@ -19,8 +19,8 @@ __all__ = [
     "audit_on",
     "avoidable_cell",
     "from_rows",
-    "points_cell",
     "rates_heading",
     "read_decisions",
     "split_rows",
+    "unavoidable_cell",
 ]

@@ -150,7 +150,7 @@ class Audit:
         with figure_style():
             ax = axes_or_new(ax, (6.4, 4.2))
             draw_rates(ax, own.deciders)
-            ax.set_title(plain_text(f"{own.name}{rates_heading(own)}"))
+            ax.set_title(plain_text(own.name))
         return ax
 
     def plot(self, notion: str | None = None, ax: Axes | None = None) -> Axes:

@@ -30,14 +30,22 @@ def rates_heading(model: AuditedModel) -> str:
     if model.headline is None:
         return ""
     at_once = " at once" if len(model.headline.notions) > 1 else ""
-    return f", beside the best rule found that is as fair in {', '.join(model.headline.notions)}{at_once}"
+    fair = f"as fair{_up_to_chance(model, model.headline)} in {', '.join(model.headline.notions)}{at_once}"
+    return f", beside the best rule found that is {fair}"
+
+
+def _up_to_chance(model: AuditedModel, own: Standing) -> str:
+    """Whether the rule beside a model is less fair on these rows, though by no more than chance explains."""
+    exceeds = any(own.rule_gaps[name].value > model.gaps[name].value + NO_LEAD for name in own.notions)
+    return " (up to chance)" if exceeds else ""
 
 
 def _possible(model: AuditedModel) -> str:
     own = model.too_low[0] if model.too_low else model.headline
     if own is None:
         return "What is possible at the same fairness is not estimable: too few rows stand behind its gaps."
-    where = f"At the same fairness in {_listed(own.notions)}{' at once' if len(own.notions) > 1 else ''}"
+    at_once = " at once" if len(own.notions) > 1 else ""
+    where = f"At the same fairness{_up_to_chance(model, own)} in {_listed(own.notions)}{at_once}"
     if own.beaten:
         by = f"{where} it is better than the best rule that we found by {_points(_turned(own.avoidable))}"
         so = (
@@ -179,3 +187,8 @@ def avoidable_cell(standing: Standing) -> str:
     if standing.beaten:
         return f"none: ahead by {points_cell(_turned(standing.avoidable))}"
     return points_cell(standing.avoidable)
+
+
+def unavoidable_cell(standing: Standing) -> str:
+    """What could be gained by no rule found, for a table; none where the model is ahead of all of them."""
+    return "none" if standing.unavoidable.high < -NO_LEAD else points_cell(standing.unavoidable)
