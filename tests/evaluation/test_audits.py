@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ from fairlimits import Audit, CellDistribution, Dataset, audit
 from fairlimits._util.types import Floats
 from fairlimits.apps.cli import run
 from fairlimits.errors import DataError, InputError
-from fairlimits.evaluation import BeatenWarning
+from fairlimits.evaluation import AuditedModel, BeatenWarning
 from fairlimits.evaluation.audits.matching import along
 from fairlimits.evaluation.audits.running import split_rows
 from fairlimits.limits.rules import by_group
+from fairlimits.notions.intervals import Estimate
 from fairlimits.notions.registry import NOTIONS, group_gaps
 from fairlimits.notions.tallies import tally
 from known_people import people, read
@@ -61,7 +63,9 @@ def test_parts_add_up_and_lie_in_their_intervals() -> None:
         assert [own.name for own in model.lines] == [*NOTIONS, "DP + EA + EOp + PE + EOd"]
         for own in model.lines:
             loss = audited().best.value - model.accuracy.value
-            assert own.avoidable.value + own.unavoidable.value == pytest.approx(loss, abs=1e-12)
+            assert model.loss.value == pytest.approx(loss, abs=1e-12)
+            # Of a model that is ahead of the rule nothing is avoidable.
+            assert max(own.avoidable.value, 0) + own.unavoidable.value == pytest.approx(loss, abs=1e-12)
             for estimate in (own.avoidable, own.unavoidable, own.rule_accuracy, *own.rule_gaps.values()):
                 assert estimate.low <= estimate.value <= estimate.high
 
@@ -137,9 +141,136 @@ def test_a_model_that_knows_more_beats_the_limit_loudly() -> None:
     oracle = found["oracle"]
     assert tuple(oracle.accuracy) == pytest.approx((1, 1, 1))
     assert oracle.gaps["EOd"].value == 0
-    assert len(oracle.beaten) == 5
-    assert "too low to say what is avoidable" in found.summary()
+    assert len(oracle.too_low) == 5
+    # All notions at once is a limit too, and is said to be beaten.
+    assert len(oracle.beaten) == 6
+    assert found.to_frame()["limit beaten"].to_pylist() == [True] * 6
+    assert set(found.to_frame()["verdict"].to_pylist()) == {"the model is ahead of the best rule found"}
+    assert "too low to say what is avoidable; it is better than the most accurate rule" in found.summary()
+    assert not re.search(r"-\d", found.summary())
+    drawn = [text.get_text() for text in found.plot("DP").texts]
+    assert drawn == ["above the limit found"]
     assert "aware=True" in found.notes[0]
+
+
+def standing_like(joint: Estimate, loss: Estimate) -> AuditedModel:
+    """A model beside a rule that is held to all its gaps at once, and beside no other."""
+    half = audited()["half"]
+    assert half.joint is not None
+    rest = loss if joint.value < 0 else Estimate(loss.value - joint.value, -0.01, 0.05)
+    held = replace(half.joint, avoidable=joint, unavoidable=rest)
+    level = tuple(replace(own, avoidable=Estimate(0.0, -0.01, 0.01)) for own in half.standings)
+    return replace(half, loss=loss, standings=level, joint=held)
+
+
+@pytest.mark.parametrize(
+    ("joint", "loss", "words"),
+    [
+        (
+            (-0.035, -0.05, -0.02),
+            (0.018, 0.005, 0.03),
+            "at once it is better than the best rule that we found by 3.5 points (2.0 to 5.0), so nothing is shown to "
+            "be avoidable; 1.8 points (0.5 to 3.0) of accuracy, which the best rule we found has at other gaps, could "
+            "be gained by none that we could find at these.",
+        ),
+        (
+            (-0.035, -0.05, 0.01),
+            (0.018, 0.005, 0.03),
+            "no rule that we could find is clearly more accurate (it is ahead of the best by 3.5 points, -1.0 to 5.0); "
+            "1.8 points (0.5 to 3.0) of accuracy, which",
+        ),
+        (
+            (-0.035, -0.05, -0.02),
+            (0.008, -0.005, 0.03),
+            "it is not clear whether the best rule we found, whatever its gaps, is better (0.8 points, -0.5 to 3.0).",
+        ),
+        (
+            (-0.035, -0.05, -0.02),
+            (-0.02, -0.03, -0.01),
+            "it is better than the most accurate rule we found, whatever its gaps, by 2.0 points (1.0 to 3.0).",
+        ),
+        ((0.035, 0.02, 0.05), (0.05, 0.03, 0.07), "3.5 points (2.0 to 5.0) of accuracy could be gained by a rule"),
+    ],
+)
+def test_words_say_who_is_ahead(
+    joint: tuple[float, float, float], loss: tuple[float, float, float], words: str
+) -> None:
+    model = standing_like(Estimate(*joint), Estimate(*loss))
+    found = replace(audited(), models=(model,))
+    assert words in found.summary()
+    line = found.to_frame().to_pylist()[-1]
+    ahead = joint[2] < 0
+    assert line["limit beaten"] == ahead
+    assert (line["verdict"] == "the model is ahead of the best rule found") == ahead
+    # No more can be gained than there is.
+    assert line["unavoidable loss"] <= line["loss against the best rule"]
+    assert any("half is better, by 3.5 points" in note for note in found.notes) == ahead
+
+
+def test_a_rule_that_is_as_fair_by_chance_alone_is_said_to_be() -> None:
+    model = audited()["half"]
+    assert model.joint is not None
+    for less, said in ((0.0, "as fair in DP"), (0.1, "as fair (up to chance) in DP")):
+        gaps = {name: Estimate(model.gaps[name].value + less, 0.0, 1.0) for name in NOTIONS}
+        found = replace(audited(), models=(replace(model, joint=replace(model.joint, rule_gaps=gaps)),))
+        assert said in str(found)
+        assert ("At the same fairness (up to chance) in DP, " in found.summary()) == (less > 0)
+
+
+@pytest.mark.parametrize(
+    ("scale", "threshold"),
+    [(lambda p: 300 + 550 * p, 575.0), (lambda p: np.log(p / (1 - p)), 0.0), (lambda p: -10 - p, -10.5)],
+)
+def test_scores_of_any_scale_are_decided_at_a_threshold(scale: Any, threshold: float) -> None:
+    table, q = people(0, 1_000)
+    chance = q[:, :, 1].sum(axis=1)
+    score = scale(chance)
+    with pytest.raises(InputError, match=r"'s' reach from .* give one, such as threshold="):
+        audit(read(table), {"s": score}, notions="DP", **FAST)
+    with pytest.raises(InputError, match="no chances of deciding 1"):
+        audit(read(table), {"s": score}, notions="DP", threshold=None, **FAST)
+    with pytest.raises(InputError, match="threshold is 9999, and the scores of 's' are on a scale from"):
+        audit(read(table), {"s": score}, notions="DP", threshold=9999, **FAST)
+    found = audit(read(table), {"s": score}, notions="DP", threshold=threshold, **FAST)["s"]
+    decided = score >= threshold
+    same = audit(read(table), {"s": decided.astype(float)}, notions="DP", **FAST)["s"]
+    assert found.accuracy == same.accuracy
+    assert found.decided == f"scores decided 1 at {threshold:g} or above"
+    # As a column too, whatever numbers it holds.
+    column = table.append_column("s", pa.array(score))
+    assert audit(read(column), "s", notions="DP", threshold=threshold, **FAST)["s"].accuracy == same.accuracy
+
+
+def test_rates_of_each_group_come_first_beside_those_of_the_rule() -> None:
+    found = audited()
+    table, q = people(0, 4_000)
+    held = split_rows(read(table), 0.3, 0)[1]
+    alone = fl.group_rates(
+        table["hired"].to_numpy()[held], bayes(q)[held], table["sex"].to_numpy()[held], resamples=200
+    )
+    best = found["best"]
+    assert best.by_group.figures == alone.figures
+    assert best.by_group.ratios == alone.ratios
+    assert best.joint is not None
+    assert best.deciders["rule as fair"] is best.joint.rule_rates
+    for own in found["skill"].standings:
+        assert own.rule_rates is not None
+        for name, gap in own.rule_gaps.items():
+            assert own.rule_rates.gaps[name].estimate == gap
+    text = str(found)
+    assert text.startswith("best: how each group fares, beside the best rule found that is as fair")
+    assert text.index("selection rate") < text.index("best decides")
+    assert all(note in text for note in found.notes)
+    frame = found.rates_to_frame()
+    assert frame.num_rows == 5 * 2 * 2
+    assert set(frame["decided by"].to_pylist()) == {"model", "rule as fair"}
+    assert list(found.rates_to_dict()["best"]) == ["model", "rule as fair", "as fair in"]
+    assert "lowest for f, highest for m" in found.summary()
+    legend = found.plot_rates("skill").get_legend()
+    assert legend is not None
+    assert [own.get_text() for own in legend.get_texts()] == [
+        f"{group}, {who}" for group in "fm" for who in ("model", "rule as fair")
+    ]
 
 
 def test_names_and_order_of_groups_change_nothing() -> None:
@@ -360,6 +491,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "unknown notion": ({"notions": "XX"}, "not a fairness notion"),
     "individual": ({"notions": "IF"}, "one by one"),
     "threshold": ({"threshold": 2}, "threshold is 2"),
+    "threshold of words": ({"threshold": "half"}, "a finite number"),
+    "endless threshold": ({"threshold": math.inf}, "a finite number"),
     "truth for threshold": ({"threshold": True}, "threshold is True"),
     "test size": ({"test_size": 1.5}, "test_size"),
     "few rows": ({"test_size": 0.05}, "15 rows are held out"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,10 @@ from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score, precision_score, recall_score
 
 import fairlimits as fl
+from fairlimits import CellDistribution
 from fairlimits.errors import DataError, InputError
+from fairlimits.limits import by_group
+from fairlimits.notions import plug_in_rates
 
 
 def people(n: int = 3_000, seed: int = 0, groups: int = 3) -> tuple[Any, Any, Any]:
@@ -169,3 +173,58 @@ def test_ratios_to_next_to_nothing_are_not_estimable() -> None:
     found = fl.group_rates(label, np.full(300, 1e-12), group)
     assert not found.impact_ratio.known
     assert found.gaps["DP"].estimate.known
+
+
+def test_the_plug_in_rates_of_a_rule_are_those_of_its_rows() -> None:
+    data = fl.load_dataset("adult").take(np.arange(4_000))
+    dist = fl.discretize(data, 20, partition="features", generator=None)
+    for aware in (False, True):
+        rule = fl.solve(dist, {"DP": 0.05}, aware=aware)
+        found = plug_in_rates(dist.rates, by_group(rule.scores, aware, dist.n_groups))
+        rows = fl.evaluate(rule, data, resamples=100).by_group
+        assert found.rows == rows.rows
+        for name, own in found.shown.items():
+            assert [each.value for each in own] == pytest.approx([each.value for each in rows.shown[name]])
+        for name, gap in found.gaps.items():
+            assert gap.estimate.value == pytest.approx(rule.gaps[name])
+            assert (gap.rate, gap.lowest, gap.highest) == rows.gaps[name][1:]
+        assert "nan" not in str(found)
+        json.dumps(found.to_dict(), allow_nan=False)
+        found.plot().figure.canvas.draw()
+
+
+def test_plug_in_rates_with_few_rows_or_without_any() -> None:
+    few = CellDistribution.from_mass(np.ones((3, 2, 2)))
+    free = plug_in_rates(few.rates, np.zeros((3, 2)))
+    assert free.rows == (None, None)
+    assert not free.impact_ratio.known
+    assert not any(own.known for own in free.figures["precision"])
+    # Nobody is lower than anybody: no group is named.
+    assert free.gaps["DP"].estimate.value == 0
+    assert str(free.gaps["DP"]) == "0.0000"
+    assert free.to_dict()["gaps"]["DP"]["lowest"] is None
+    label, decided, group = people(600)
+    group = np.where(np.arange(600) < 20, "rare", group)
+    table = pd.DataFrame({"x": decided, "g": group, "y": label})
+    dist = fl.discretize(fl.Dataset.from_frame(table, label="y", sensitive="g"), 2, partition="features")
+    found = plug_in_rates(dist.rates, np.ones((dist.n_cells, dist.n_groups)))
+    rare = found.groups.index("rare")
+    assert not any(own[rare].known for own in found.shown.values())
+
+
+def test_a_direction_that_chance_may_explain_is_said_to_be_one() -> None:
+    label, decided, group = people(groups=2)
+    found = fl.group_rates(label, decided, group)
+    assert str(found.gaps["DP"]).endswith("selection rate lowest for g0, highest for g1")
+    shuffled = fl.group_rates(label, decided, np.random.default_rng(3).permutation(group))
+    assert str(shuffled.gaps["DP"]).endswith(", which chance may explain")
+
+
+def test_printing_shows_every_figure_of_every_group_and_names_as_they_are() -> None:
+    label, decided, group = people(900)
+    found = fl.group_rates(label, decided, np.where(group == "g0", "$a_$", group))
+    text = str(found)
+    assert text.splitlines()[0].split() == ["rate", "group", "value"]
+    assert text.count("$a_$ (") == 7
+    assert text.endswith(found.summary())
+    found.plot().figure.canvas.draw()

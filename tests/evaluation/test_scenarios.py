@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,6 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from fairlimits import Scenarios, audit, compare_scenarios
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation import BeatenWarning
+from fairlimits.evaluation.scenario_results import Situation
+from fairlimits.notions import NOT_ESTIMABLE, Estimate
 from known_people import known, people, read
 
 
@@ -113,3 +117,55 @@ def test_what_cannot_be_compared_is_said_once_for_all_situations() -> None:
     assert len(said) == 1
     assert "Nothing to compare in EOp, DP" in said[0]
     assert not found.situations[0].evaluation.gaps["EOp"].known
+
+
+def with_gap(gap: Estimate) -> Scenarios:
+    def change(own: Situation) -> Situation:
+        evaluation = own.evaluation
+        rates = evaluation.by_group
+        told = {**rates.gaps, "EOd": rates.gaps["EOd"]._replace(estimate=gap)}
+        held = replace(evaluation, gaps={**evaluation.gaps, "EOd": gap}, by_group=replace(rates, gaps=told))
+        return replace(own, evaluation=held)
+
+    return replace(compared(), situations=tuple(change(own) for own in compared().situations))
+
+
+@pytest.mark.parametrize(
+    ("gap", "words"),
+    [
+        ((0.02, 0.01, 0.04), ", within 0.05 ("),
+        ((0.08, 0.06, 0.1), ", above 0.05 ("),
+        ((0.04, 0.0, 0.1), ", whether it is within 0.05 cannot be told from these rows ("),
+    ],
+)
+def test_words_say_whether_a_tolerance_is_kept_and_who_is_lowest(gap: tuple[float, float, float], words: str) -> None:
+    said = with_gap(Estimate(*gap)).summary()
+    assert words in said
+    assert " lowest for " in said
+    assert ("which chance may explain" in said) == (gap[1] == 0)
+    assert "EOd not estimable" in with_gap(NOT_ESTIMABLE).summary()
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [
+        ((0.02, 0.01, 0.04), "Hiding the group costs 2.0 points of accuracy (interval 1.0 to 4.0)."),
+        ((-0.02, -0.03, 0.04), "Hiding the group: -2.0 points of accuracy (interval -3.0 to 4.0), so no cost is shown"),
+        ((-0.02, -0.03, -0.01), "Hiding the group gains 2.0 points of accuracy (interval 1.0 to 3.0) on these rows"),
+    ],
+)
+def test_words_say_what_a_cost_shows(cost: tuple[float, float, float], words: str) -> None:
+    costs = (replace(compared().costs[0], held_out=Estimate(*cost)),)
+    assert words in replace(compared(), costs=costs).summary()
+
+
+def test_rates_of_each_group_are_those_of_the_evaluation() -> None:
+    found = compared()
+    frame = found.rates_to_frame()
+    assert frame.num_rows == 6 * 2
+    assert frame["group"].to_pylist() == ["f", "m"] * 6
+    content = found.to_dict()
+    json.dumps(content, allow_nan=False)
+    for own, record in zip(found.situations, content["situations"], strict=True):
+        assert record["rates by group"] == own.evaluation.by_group.to_dict()
+    assert content["model"] is None

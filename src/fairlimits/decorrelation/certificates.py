@@ -15,6 +15,7 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Schema, check_seed
 from fairlimits.decorrelation.adversaries import Attack, View, attack
 from fairlimits.decorrelation.applying import SCORED_AS, cell_values, draw_bins, parts_for_rows, read_rows
+from fairlimits.decorrelation.certificate_sentences import SIGNIFICANT, adversary_words, with_label_words
 from fairlimits.decorrelation.maps import Maps, largest_difference
 from fairlimits.errors import DataError, InputError
 from fairlimits.law import CellDistribution
@@ -38,6 +39,8 @@ class Certificate(Shown):
         because shares of a limited number of rows always differ.
     null : ndarray of shape (permutations,)
         The same after the groups of the test rows were shuffled: what limited rows alone give.
+    baseline_null : ndarray of shape (permutations,)
+        That before the map.
     categories_kept : float
         Share of the categorical values of the test rows that are the same after the map; NaN if there are none.
     numbers_moved : float
@@ -53,6 +56,7 @@ class Certificate(Shown):
     baseline_correlation: float
     correlation: float
     null: Floats
+    baseline_null: Floats
     categories_kept: float
     numbers_moved: float
     attacks: tuple[Attack, ...]
@@ -62,6 +66,11 @@ class Certificate(Shown):
     def p_value(self) -> float:
         """How often shuffled groups are at least as far apart."""
         return float((1 + (self.null >= self.correlation).sum()) / (1 + len(self.null)))
+
+    @property
+    def baseline_p_value(self) -> float:
+        """The same before the map: if that is large, these rows cannot show what the map does."""
+        return float((1 + (self.baseline_null >= self.baseline_correlation).sum()) / (1 + len(self.baseline_null)))
 
     @property
     def worst(self) -> Attack:
@@ -74,20 +83,31 @@ class Certificate(Shown):
 
     def summary(self) -> str:
         """Say what the map promises, and what it cannot."""
-        before, after, with_label = self._worst(False, mapped=False), self.worst, self._worst(True)
+        before, after = self._worst(False, mapped=False), self.worst
+        return " ".join(
+            [
+                self._distances(),
+                adversary_words(before, after, self.confidence),
+                with_label_words(after, self._worst(True)),
+            ]
+        )
+
+    def _distances(self) -> str:
+        """The distances of the groups beside those of chance, and what that shows."""
         low, high = np.quantile(self.null, [0.025, 0.975])
-        percent = f"{self.confidence:.0%}"
-        return (
+        words = (
             f"On {self.test_rows:,} held-out rows the mapped features of two groups are {self.correlation:.3f} "
             f"apart (before: {self.baseline_correlation:.3f}); with shuffled groups, where there is nothing to "
-            f"find, they are {low:.3f} to {high:.3f} apart in 95% of the cases (p = {self.p_value:.3f}). "
-            f"The better of two adversaries tells the group {after.group} from the mapped features with an AUC of "
-            f"{after.auc:.3f} ({percent} interval {after.low:.3f} to {after.high:.3f}; before: {before.auc:.3f}); "
-            "0.5 is guessing. "
-            f"An adversary who also knows the label reaches {with_label.auc:.3f} ({with_label.low:.3f} to "
-            f"{with_label.high:.3f}): no map of the features can prevent that while the label itself depends on "
-            "the group."
+            f"find, they are {low:.3f} to {high:.3f} apart in 95% of the cases (p = {self.p_value:.3f})"
         )
+        least = 1 / (1 + len(self.null))
+        if least > SIGNIFICANT:
+            return f"{words}, but with {len(self.null)} shuffles p is never below {least:.3f}, which shows nothing."
+        if self.p_value <= SIGNIFICANT:
+            return f"{words}: more than chance explains."
+        if self.baseline_p_value > SIGNIFICANT:
+            return f"{words}; but on so few rows that was so before the map too, so this shows nothing of it."
+        return f"{words}: no more than chance explains."
 
     def figures(self) -> list[dict[str, Any]]:
         """Figures before and after the map as plain data, a row for each."""
@@ -193,13 +213,16 @@ def certify(
     ]
     raw, after = parts["testing"]
     kept, moved = _distortion(schema, raw, after)
-    null = np.array([_apart(after, rng.permutation(after.group)) for _ in range(permutations)])
+    null, baseline_null = (
+        np.array([_apart(view, rng.permutation(view.group)) for _ in range(permutations)]) for view in (after, raw)
+    )
     return Certificate(
         train_rows=len(train),
         test_rows=len(held_out),
         baseline_correlation=_apart(raw, raw.group),
         correlation=_apart(after, after.group),
         null=null,
+        baseline_null=baseline_null,
         categories_kept=kept,
         numbers_moved=moved,
         attacks=tuple(attacks),

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from fairlimits.evaluation.audits import Audit, AuditedModel, BeatenWarning, audit, points_cell, read_decisions
+from fairlimits.evaluation.audits import (
+    Audit,
+    AuditedModel,
+    BeatenWarning,
+    Threshold,
+    audit,
+    avoidable_cell,
+    rates_heading,
+    read_decisions,
+    unavoidable_cell,
+)
 from fairlimits.evaluation.decided_people import group_rates
 from fairlimits.evaluation.evaluations import evaluate
 from fairlimits.evaluation.reports import (
@@ -19,7 +29,8 @@ from fairlimits.evaluation.reports import (
     Tensions,
     collect_findings,
 )
-from fairlimits.evaluation.scenarios import Scenarios, compare, compare_scenarios
+from fairlimits.evaluation.scenario_results import Scenarios
+from fairlimits.evaluation.scenarios import compare, compare_scenarios
 
 __all__ = [
     "PRICED_AT",
@@ -37,12 +48,15 @@ __all__ = [
     "OnCells",
     "Scenarios",
     "Tensions",
+    "Threshold",
     "audit",
+    "avoidable_cell",
     "collect_findings",
     "compare",
     "compare_scenarios",
     "evaluate",
     "group_rates",
-    "points_cell",
+    "rates_heading",
     "read_decisions",
+    "unavoidable_cell",
 ]

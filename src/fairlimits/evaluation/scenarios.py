@@ -9,29 +9,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from fairlimits._util.notebooks import Shown
-from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 from fairlimits.decorrelation import Decorrelation, decorrelate
 from fairlimits.errors import InputError, SmallGroupsWarning
-from fairlimits.evaluation.audits import Audit, audit_on, from_rows, split_rows
-from fairlimits.evaluation.audits.predictions import THRESHOLD, Decided, Predictions
+from fairlimits.evaluation.audits import audit_on, from_rows, split_rows
+from fairlimits.evaluation.audits.predictions import Decided, Predictions, Threshold
 from fairlimits.evaluation.evaluations import row_scores
+from fairlimits.evaluation.scenario_results import Cost, Scenarios, Situation
 from fairlimits.law import Outcome, estimate_outcome
 from fairlimits.limits import Rule, on_cells, solve
 from fairlimits.notions import (
     INDIVIDUAL,
     RESAMPLES,
-    Estimate,
-    Evaluation,
     check_confidence,
     check_resamples,
     check_tolerances,
@@ -42,182 +38,6 @@ from fairlimits.notions import (
     warn_of_nothing_to_compare,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
-@dataclass(frozen=True, eq=False)
-class Situation:
-    """One of the situations.
-
-    Parameters
-    ----------
-    aware : bool
-        Whether the rule sees the group.
-    decorrelated : bool
-        Whether its features must be independent of the group.
-    fixed : bool
-        Whether the rule was fixed before its features were decorrelated, as in the paper.
-    evaluation : Evaluation
-        Plug-in and held-out figures.
-    correlation : float
-        Correlation of features and group that is left: 0 is none. NaN where nothing is asked of it.
-    constant : bool
-        Whether the rule gives everybody the same score.
-    """
-
-    aware: bool
-    decorrelated: bool
-    fixed: bool
-    evaluation: Evaluation
-    correlation: float
-    constant: bool = False
-
-    @property
-    def name(self) -> str:
-        """The situation in words."""
-        sees = "group seen" if self.aware else "group hidden"
-        if not self.decorrelated:
-            return sees
-        return f"{sees}, decorrelated{' after the rule was fixed' if self.fixed else ''}"
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Accuracy that one situation loses against another, on the same rows.
-
-    Parameters
-    ----------
-    name : str
-        What costs it, in words.
-    plug_in : float
-        The difference as the estimates have it.
-    held_out : Estimate
-        The difference on held-out rows, with an interval from paired resamples.
-    """
-
-    name: str
-    plug_in: float
-    held_out: Estimate
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Scenarios(Shown):
-    """The situations side by side.
-
-    Parameters
-    ----------
-    tolerances : mapping of str to float
-        Largest gap allowed for each notion.
-    correlation : float
-        Largest correlation of features and group that "decorrelated" allows.
-    situations : tuple of Situation
-        Without decorrelation, with it and a rule free to adapt, with it and a fixed rule; hidden first, then seen.
-    costs : tuple of Cost
-        What hiding the group costs, and what decorrelating costs.
-    learned, tested : int
-        Rows that the rules were made from, and rows that they were evaluated on.
-    calibration_error : float
-        How far the estimates of P(A, Y | x) are from what came true, out of fold, on average over bins.
-    audit : Audit or None
-        Given models beside the best rules we found that see the group, in the group notions that were asked for.
-    """
-
-    tolerances: Mapping[str, float]
-    correlation: float
-    situations: tuple[Situation, ...]
-    costs: tuple[Cost, ...]
-    learned: int
-    tested: int
-    calibration_error: float
-    audit: Audit | None = None
-
-    def to_frame(self) -> pa.Table:
-        """All figures as a table, a row for each situation."""
-        records: list[dict[str, Any]] = [
-            {
-                "situation": own.name,
-                "aware": own.aware,
-                "decorrelated": own.decorrelated,
-                "rule fixed before": own.fixed,
-                "correlation": own.correlation,
-                "same score for all": own.constant,
-                **own.evaluation.to_dict(),
-            }
-            for own in self.situations
-        ]
-        return pa.Table.from_pylist(records)
-
-    def costs_to_frame(self) -> pa.Table:
-        """What hiding and decorrelating cost, as a table."""
-        return pa.Table.from_pylist(
-            [
-                {
-                    "what": cost.name,
-                    "plug-in": cost.plug_in,
-                    "held out": cost.held_out.value,
-                    "low": cost.held_out.low,
-                    "high": cost.held_out.high,
-                }
-                for cost in self.costs
-            ]
-        )
-
-    def summary(self) -> str:
-        """Say what was found in a few sentences, and no more than was found."""
-        hidden, seen = self.find(aware=False), self.find(aware=True)
-        asked = " and ".join(f"{name} within {eps:g}" for name, eps in self.tolerances.items()) or "no constraint"
-        best = seen.evaluation.accuracy
-        lines = [
-            f"With {asked}, the best rule we found that sees the group reaches {best.value:.1%} on "
-            f"{self.tested:,} held-out rows (interval {best.low:.1%} to {best.high:.1%}); one that does not see it "
-            f"reaches {hidden.evaluation.accuracy.value:.1%}."
-        ]
-        for own, which in ((seen, "sees the group"), (hidden, "does not")):
-            gaps = [f"{name} {own.evaluation.gaps[name]}" for name in self.tolerances if name != INDIVIDUAL]
-            if gaps:
-                lines.append(f"Gaps on those rows of the one that {which}: {', '.join(gaps)}.")
-        alike = [own.name for own in self.situations if own.constant]
-        if alike:
-            lines.append(f"Everybody gets the same score there: {'; '.join(alike)}.")
-        lines += [f"{cost.name}: {_in_points(cost.held_out)}." for cost in self.costs]
-        lines.append("These are estimated limits: a rule that we could not find may do better.")
-        return " ".join(lines)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the held-out accuracy of each situation with its interval, and the plug-in accuracy beside it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        """
-        with figure_style():
-            ax = axes_or_new(ax, (7.4, 3.4))
-            for at, own in enumerate(self.situations):
-                held, colour = own.evaluation.accuracy, colour_of("aware" if own.aware else "unaware")
-                reach = [[held.value - held.low], [held.high - held.value]]
-                label = None if at else "held out"
-                ax.errorbar([held.value], [at], xerr=reach, fmt="o", capsize=3, color=colour, label=label)
-                ax.plot(own.evaluation.plug_in, at, "|", color=colour, markersize=12, label=None if at else "plug-in")
-            ax.set_yticks(range(len(self.situations)), [own.name for own in self.situations])
-            ax.set_ylim(len(self.situations) - 0.5, -0.5)
-            ax.set_xlabel(
-                f"accuracy, with its {self.situations[0].evaluation.confidence:.0%} interval on held-out rows"
-            )
-            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-        return ax
-
-    def __repr__(self) -> str:
-        asked = ", ".join(f"{name} <= {value:g}" for name, value in self.tolerances.items()) or "no constraint"
-        seen, hidden = (self.find(aware=aware).evaluation.accuracy.value for aware in (True, False))
-        return f"Scenarios({asked}; held-out accuracy {seen:.4f} group seen, {hidden:.4f} group hidden)"
-
-    def find(self, *, aware: bool, decorrelated: bool = False, fixed: bool = False) -> Situation:
-        """Return one of the situations."""
-        wanted = (aware, decorrelated, fixed)
-        return next(own for own in self.situations if (own.aware, own.decorrelated, own.fixed) == wanted)
-
 
 def compare_scenarios(
     data: Dataset,
@@ -227,6 +47,7 @@ def compare_scenarios(
     test_size: float = 0.3,
     estimator: Any = None,
     predictions: Predictions | None = None,
+    threshold: Threshold = "auto",
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -253,6 +74,8 @@ def compare_scenarios(
     predictions : str, sequence of str, array-like, or mapping of str to array-like, optional
         One or several models to place beside the limit, as in `audit`, at their own gaps in the group notions among
         the tolerances. They must not have learned from these rows.
+    threshold : float, "auto" or None, default="auto"
+        Where their scores begin to decide 1; see `audit`.
     confidence, resamples, random_state
         See `evaluate`.
     progress : callable, optional
@@ -276,7 +99,7 @@ def compare_scenarios(
     if predictions is not None:
         if not set(asked) - {INDIVIDUAL}:
             raise InputError("A model is compared at its gap in a group notion; give a tolerance for one, such as DP.")
-        people, models, alone = from_rows(data, predictions, THRESHOLD)
+        people, models, alone = from_rows(data, predictions, threshold)
         if alone:
             raise InputError("There is no feature besides the predictions; use audit, or give the features too.")
     learned, held = split_rows(people, test_size, random_state)
@@ -385,8 +208,3 @@ def _costs(situations: Sequence[Situation], value: Floats, drawn: Floats, confid
             )
         )
     return tuple(costs)
-
-
-def _in_points(cost: Estimate) -> str:
-    value, low, high = (100 * end for end in cost)
-    return f"{value:.1f} points of accuracy (interval {low:.1f} to {high:.1f})"

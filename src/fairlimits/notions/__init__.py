@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from fairlimits._util.small_samples import ESTIMABLE_ROWS
 from fairlimits.notions.evaluations import Evaluation, check_resamples, evaluate_scores
-from fairlimits.notions.group_rates import Gap, GroupRates
+from fairlimits.notions.group_rates import Gap, GroupRates, draw_rates, plug_in_rates, rates_by_group, rates_table
 from fairlimits.notions.intervals import (
     NOT_ESTIMABLE,
     NOT_ESTIMABLE_TEXT,
@@ -80,6 +80,7 @@ __all__ = [
     "check_names",
     "check_resamples",
     "check_tolerances",
+    "draw_rates",
     "enough_rows",
     "estimable",
     "evaluate_scores",
@@ -87,7 +88,10 @@ __all__ = [
     "group_gaps",
     "objective_estimates",
     "percentile_estimate",
+    "plug_in_rates",
     "rate_name",
+    "rates_by_group",
+    "rates_table",
     "read_objective",
     "read_requirements",
     "requirement_estimates",

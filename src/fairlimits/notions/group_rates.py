@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,12 +13,14 @@ import pyarrow as pa
 from scipy.special import ndtri
 
 from fairlimits._util.notebooks import Shown
-from fairlimits._util.plotting import GROUP_COLOURS, axes_or_new, figure_style
+from fairlimits._util.plotting import GROUP_COLOURS, axes_or_new, figure_style, plain_text
 from fairlimits._util.small_samples import enough
-from fairlimits._util.types import Flags, Floats, Ints
-from fairlimits.notions.intervals import NOT_ESTIMABLE, Estimate, check_confidence
-from fairlimits.notions.registry import NOTIONS
-from fairlimits.notions.tallies import People, Tally, tally
+from fairlimits._util.text_tables import text_table
+from fairlimits._util.types import Floats, Ints
+from fairlimits.notions.intervals import NOT_ESTIMABLE, NOT_ESTIMABLE_TEXT, Estimate, check_confidence
+from fairlimits.notions.rates import RateTable, spread
+from fairlimits.notions.registry import NOTIONS, group_gaps, title
+from fairlimits.notions.tallies import People, tally
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +30,9 @@ _FOUR_FIFTHS = 0.8
 
 # People selected in the group of the highest rate, below which nothing is said about shares of that rate.
 _FEWEST_SELECTED = 5
+
+# A gap below this is rounding: nobody is lower than others.
+_SAME = 1e-9
 
 _SHOWN = ("selection rate", "true positive rate", "false positive rate", "accuracy", "precision")
 
@@ -41,7 +47,7 @@ class Gap(NamedTuple):
     rate : str
         The rate in which it is largest.
     lowest, highest : str
-        The groups; empty where nothing can be compared.
+        The groups; empty where nothing can be compared, or nothing differs.
     """
 
     estimate: Estimate
@@ -50,9 +56,15 @@ class Gap(NamedTuple):
     highest: str = ""
 
     def __str__(self) -> str:
-        if not self.estimate.known:
-            return str(self.estimate)
-        return f"{self.estimate}: {self.rate} lowest for {self.lowest}, highest for {self.highest}"
+        return f"{self.estimate}: {self.direction}" if self.direction else str(self.estimate)
+
+    @property
+    def direction(self) -> str:
+        """Who is lowest and who highest, and whether chance alone may have made them so; empty if nobody is."""
+        if not self.lowest:
+            return ""
+        words = f"{self.rate} lowest for {self.lowest}, highest for {self.highest}"
+        return f"{words}, which chance may explain" if self.estimate.low <= 0 else words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,8 +75,8 @@ class GroupRates(Shown):
     ----------
     groups : tuple of str
         Names of the groups.
-    counts : ndarray of int of shape (G, 2)
-        Rows by group and label.
+    counts : ndarray of int of shape (G, 2) or None
+        Rows by group and label; None for plug-in figures of a law without rows.
     figures : mapping of str to tuple of Estimate
         Of each group: "base rate", "selection rate", "true positive rate", "false positive rate", "accuracy",
         "precision". NaN ("not estimable") where fewer than 30 rows stand behind it.
@@ -72,19 +84,29 @@ class GroupRates(Shown):
         Selection rate of each group as a share of the highest one.
     gaps : mapping of str to Gap
         Gap of every group notion, with the groups it lies between.
-    confidence : float
-        Of the intervals, one by one; those of gaps hold for all pairs of groups at once.
+    confidence : float or None
+        Of the intervals, one by one; those of gaps hold for all pairs of groups at once. None for plug-in figures.
     backend : module, optional
         The library that `to_frame` makes a frame of, by default Arrow.
     """
 
     groups: tuple[str, ...]
-    counts: Ints
+    counts: Ints | None
     figures: Mapping[str, tuple[Estimate, ...]]
     ratios: tuple[Estimate, ...]
     gaps: Mapping[str, Gap]
-    confidence: float
+    confidence: float | None
     backend: Any = None
+
+    @property
+    def rows(self) -> tuple[int | None, ...]:
+        """Rows of each group; None where they are not counted."""
+        return (None,) * len(self.groups) if self.counts is None else tuple(self.counts.sum(axis=1).tolist())
+
+    @property
+    def shown(self) -> dict[str, tuple[Estimate, ...]]:
+        """Every figure of each group: the rates, and the selection rate as a share of the highest."""
+        return {**self.figures, "selection ratio": self.ratios}
 
     @property
     def impact_ratio(self) -> Estimate:
@@ -97,33 +119,47 @@ class GroupRates(Shown):
         return {
             "confidence": self.confidence,
             "groups": {
-                name: {"rows": int(self.counts[g].sum())}
-                | {figure: _plain(own[g]) for figure, own in self.figures.items()}
-                | {"selection ratio": _plain(self.ratios[g])}
+                name: {"rows": self.rows[g], **{figure: _plain(own[g]) for figure, own in self.shown.items()}}
                 for g, name in enumerate(self.groups)
             },
             "gaps": {
                 name: None
                 if not gap.estimate.known
-                else {**_ends(gap.estimate), "rate": gap.rate, "lowest": gap.lowest, "highest": gap.highest}
+                else {
+                    **_ends(gap.estimate),
+                    "rate": gap.rate or None,
+                    "lowest": gap.lowest or None,
+                    "highest": gap.highest or None,
+                }
                 for name, gap in self.gaps.items()
             },
             "impact ratio": _plain(self.impact_ratio),
+            "four-fifths rule": self.four_fifths,
         }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a record for each group: rows, and value, low and high end of each figure."""
+        records = []
+        for g, group in enumerate(self.groups):
+            record: dict[str, Any] = {"group": group, "rows": self.rows[g]}
+            for name, own in self.shown.items():
+                record |= {name: own[g].value, f"{name}, low": own[g].low, f"{name}, high": own[g].high}
+            records.append(record)
+        return records
 
     def to_frame(self) -> Any:
         """Return a table with a row for each group: rows, and value, low and high end of each figure."""
-        columns: dict[str, list[Any]] = {"group": list(self.groups), "rows": self.counts.sum(axis=1).tolist()}
-        for name, own in {**self.figures, "selection ratio": self.ratios}.items():
-            columns[name] = [each.value for each in own]
-            columns[f"{name}, low"] = [each.low for each in own]
-            columns[f"{name}, high"] = [each.high for each in own]
+        records = self.records()
+        columns = {name: [record[name] for record in records] for name in records[0]}
         return nw.from_dict(columns, backend=self.backend or pa).to_native()
 
     def summary(self) -> str:
         """Say in words where the groups are farthest apart."""
-        lines = [f"Gap in {NOTIONS[name].title}: {gap}." for name, gap in self.gaps.items()]
-        return "\n".join([*lines, self.four_fifths])
+        return self.words(tuple(self.gaps))
+
+    def words(self, notions: Sequence[str]) -> str:
+        """Say in words where the groups are farthest apart in some notions, and what the four-fifths rule says."""
+        return "\n".join([*(f"Gap in {title(name)}: {self.gaps[name]}." for name in notions), self.four_fifths])
 
     @property
     def four_fifths(self) -> str:
@@ -132,9 +168,10 @@ class GroupRates(Shown):
         if not own.known:
             return "Four-fifths rule: not estimable."
         lowest = self.groups[next(g for g, each in enumerate(self.ratios) if each is own)]
-        if own.high < _FOUR_FIFTHS:
+        low, high = (own.value, own.value) if math.isnan(own.low) else (own.low, own.high)
+        if high < _FOUR_FIFTHS:
             verdict = "below four fifths"
-        elif own.low >= _FOUR_FIFTHS:
+        elif low >= _FOUR_FIFTHS:
             verdict = "at least four fifths"
         else:
             verdict = "which side of four fifths it is on cannot be told from these rows"
@@ -144,23 +181,58 @@ class GroupRates(Shown):
         """Draw the rates of each group, with their intervals."""
         with figure_style():
             ax = axes_or_new(ax)
-            height = 0.7 / max(len(self.groups), 1)
-            for g, name in enumerate(self.groups):
-                colour = GROUP_COLOURS[g % len(GROUP_COLOURS)]
-                known = [(at, self.figures[own][g]) for at, own in enumerate(_SHOWN) if self.figures[own][g].known]
-                place = [at + (g - (len(self.groups) - 1) / 2) * height for at, _ in known]
-                value = np.array([own.value for _, own in known])
-                reach = np.array([(own.value - own.low, own.high - own.value) for _, own in known]).reshape(-1, 2).T
-                ax.errorbar(value, place, xerr=reach, fmt="o", ms=5, capsize=3, lw=1.5, color=colour, label=name)
-            ax.set_yticks(range(len(_SHOWN)), list(_SHOWN))
-            ax.set_xlim(0, 1)
-            ax.invert_yaxis()
-            ax.set_xlabel(f"rate, with its {self.confidence:.0%} interval")
-            ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+            draw_rates(ax, {"": self})
         return ax
 
+    def __str__(self) -> str:
+        return f"{text_table(*rates_table({'value': self}))}\n{self.summary()}"
+
     def __repr__(self) -> str:
-        return f"GroupRates({len(self.groups)} groups, {int(self.counts.sum()):,} rows)"
+        rows = "plug-in" if self.counts is None else f"{int(self.counts.sum()):,} rows"
+        return f"GroupRates({len(self.groups)} groups, {rows})"
+
+
+def rates_table(deciders: Mapping[str, GroupRates]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Heads and lines of a table of the rates of the same groups under one or several deciders, side by side."""
+    found = list(deciders.values())
+    lines = []
+    for name in found[0].shown:
+        for g, group in enumerate(found[0].groups):
+            rows = found[0].rows[g]
+            # Who people are does not depend on who decides.
+            shown = found[:1] if name == "base rate" else found
+            cells = [_cell(own.shown[name][g]) for own in shown] + [""] * (len(found) - len(shown))
+            lines.append(("" if g else name, group if rows is None else f"{group} ({rows:,} rows)", *cells))
+    return ("rate", "group", *deciders), lines
+
+
+def draw_rates(ax: Axes, deciders: Mapping[str, GroupRates]) -> None:
+    """Draw the rates of the same groups under one or two deciders, the second with open marks."""
+    first = next(iter(deciders.values()))
+    lines = len(first.groups) * len(deciders)
+    for g, name in enumerate(first.groups):
+        for number, (decider, found) in enumerate(deciders.items()):
+            known = [(at, found.figures[own][g]) for at, own in enumerate(_SHOWN) if found.figures[own][g].known]
+            place = [at + (g * len(deciders) + number - (lines - 1) / 2) * 0.7 / lines for at, _ in known]
+            ends = np.array([own for _, own in known]).reshape(-1, 3)
+            reach = None if np.isnan(ends).any() else np.array([ends[:, 0] - ends[:, 1], ends[:, 2] - ends[:, 0]])
+            ax.errorbar(
+                ends[:, 0],
+                place,
+                xerr=reach,
+                fmt="s" if number else "o",
+                markersize=5,
+                markerfacecolor="white" if number else None,
+                capsize=3,
+                linewidth=1.5,
+                color=GROUP_COLOURS[g % len(GROUP_COLOURS)],
+                label=plain_text(f"{name}, {decider}" if decider else name),
+            )
+    ax.set_yticks(range(len(_SHOWN)), list(_SHOWN))
+    ax.set_xlim(0, 1)
+    ax.invert_yaxis()
+    ax.set_xlabel("rate (plug-in)" if first.confidence is None else f"rate, with its {first.confidence:.0%} interval")
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 
 def rates_by_group(people: People, scores: Floats, gaps: Mapping[str, Estimate], confidence: float) -> GroupRates:
@@ -195,9 +267,52 @@ def rates_by_group(people: People, scores: Floats, gaps: Mapping[str, Estimate],
         found.counts,
         {name: own for name, (own, _) in read.items()},
         _ratios(*read["selection rate"], confidence),
-        {name: _gap(found, name, gaps[name], people.groups) for name in NOTIONS if name in gaps},
+        {
+            name: _gap(gaps[name], {rate.name: found.compared(rate)[0] for rate in NOTIONS[name].rates}, people.groups)
+            for name in NOTIONS
+            if name in gaps
+        },
         confidence,
     )
+
+
+def plug_in_rates(table: RateTable, scores: Floats) -> GroupRates:
+    """Read the rates of each group on a law, for scores of shape (N, G): exact figures without intervals.
+
+    Where the law counts rows, a rate with too few of them behind it is not estimable.
+    """
+    mass, decided = (own.sum(axis=0) for own in (table.mass, table.mass * scores[:, :, None]))
+    rows = None if table.counts is None else table.counts.sum(axis=0)
+    chosen = None if table.counts is None else (table.counts * scores[:, :, None]).sum(axis=(0, 2))
+    right = mass[:, 0] - decided[:, 0] + decided[:, 1]
+
+    def parts(hit: Floats, whole: Floats, behind: Any) -> tuple[Estimate, ...]:
+        known = (whole > 0) & (True if behind is None else enough(np.floor(behind + 1e-9).astype(np.int64)))
+        return tuple(
+            Estimate(float(np.clip(h / w, 0, 1)), math.nan, math.nan) if there else NOT_ESTIMABLE
+            for h, w, there in zip(hit, whole, known, strict=True)
+        )
+
+    people = None if rows is None else rows.sum(axis=1)
+    by_label = (None, None) if rows is None else (rows[:, 0], rows[:, 1])
+    figures = {
+        "base rate": parts(mass[:, 1], mass.sum(axis=1), people),
+        "selection rate": parts(decided.sum(axis=1), mass.sum(axis=1), people),
+        "true positive rate": parts(decided[:, 1], mass[:, 1], by_label[1]),
+        "false positive rate": parts(decided[:, 0], mass[:, 0], by_label[0]),
+        "accuracy": parts(right, mass.sum(axis=1), people),
+        "precision": parts(decided[:, 1], decided.sum(axis=1), chosen),
+    }
+    selected = [own.value for own in figures["selection rate"]]
+    top = max((own for own in selected if not math.isnan(own)), default=0.0)
+    ratios = tuple(Estimate(own / top, math.nan, math.nan) if top > 0 else NOT_ESTIMABLE for own in selected)
+    gaps = {}
+    for name, value in group_gaps(table, scores).items():
+        estimate = Estimate(float(value), math.nan, math.nan)
+        affine = {rate.name: table.of(rate) for rate in NOTIONS[name].rates}
+        values = {rate: np.where(own.defined, own.values(scores), np.nan) for rate, own in affine.items()}
+        gaps[name] = _gap(estimate, values, table.groups)
+    return GroupRates(table.groups, rows, figures, ratios, gaps, None)
 
 
 def _wilson(people: People, value: Floats, weight: Floats, confidence: float) -> tuple[tuple[Estimate, ...], Floats]:
@@ -253,27 +368,27 @@ def _ratios(rates: tuple[Estimate, ...], worth: Floats, confidence: float) -> tu
     return tuple(found)
 
 
-def _gap(found: Tally, name: str, estimate: Estimate, groups: tuple[str, ...]) -> Gap:
+def _gap(estimate: Estimate, rates: Mapping[str, Floats], groups: tuple[str, ...]) -> Gap:
     """Say between which groups, and in which rate, a gap lies."""
-    if not estimate.known:
+    widths = {name: float(spread(values)) for name, values in rates.items()}
+    known = {name: width for name, width in widths.items() if width > _SAME}
+    if not estimate.known or not known:
         return Gap(estimate)
-    best: tuple[float, str, Floats] | None = None
-    for rate in NOTIONS[name].rates:
-        values = found.compared(rate)[0]
-        here: Flags = ~np.isnan(values)
-        if here.sum() > 1:
-            width = float(np.nanmax(values) - np.nanmin(values))
-            if best is None or width > best[0]:
-                best = width, rate.name, values
-    if best is None:
-        return Gap(estimate)
-    _, rate_name, values = best
-    return Gap(estimate, rate_name, groups[int(np.nanargmin(values))], groups[int(np.nanargmax(values))])
+    widest = max(known, key=lambda name: known[name])
+    values = rates[widest]
+    return Gap(estimate, widest, groups[int(np.nanargmin(values))], groups[int(np.nanargmax(values))])
 
 
-def _ends(own: Estimate) -> dict[str, float]:
-    return {"value": own.value, "low": own.low, "high": own.high}
+def _cell(own: Estimate) -> str:
+    if not own.known:
+        return NOT_ESTIMABLE_TEXT
+    return f"{own.value:.3f}" if math.isnan(own.low) else f"{own.value:.3f} ({own.low:.3f} to {own.high:.3f})"
 
 
-def _plain(own: Estimate) -> dict[str, float] | None:
+def _ends(own: Estimate) -> dict[str, float | None]:
+    ends = {"value": own.value, "low": own.low, "high": own.high}
+    return {name: None if math.isnan(value) else value for name, value in ends.items()}
+
+
+def _plain(own: Estimate) -> dict[str, float | None] | None:
     return _ends(own) if own.known else None

@@ -33,7 +33,7 @@ NOT_ESTIMABLE_TEXT = "not estimable"
 
 
 class Estimate(NamedTuple):
-    """A figure and its confidence interval; NaN where too few rows stand behind it."""
+    """A figure and its confidence interval; NaN where too few rows stand behind it, or as ends of a plug-in one."""
 
     value: float
     low: float
@@ -42,6 +42,8 @@ class Estimate(NamedTuple):
     def __str__(self) -> str:
         if math.isnan(self.value):
             return NOT_ESTIMABLE_TEXT
+        if math.isnan(self.low):
+            return f"{self.value:.4f}"
         return f"{self.value:.4f} ({self.low:.4f} to {self.high:.4f})"
 
     @property

@@ -131,7 +131,7 @@ class RateTable:
     """
 
     def __init__(self, mass: Floats, groups: tuple[str, ...], counts: Ints | None = None) -> None:
-        self.mass, self.groups, self._counts = mass, groups, counts
+        self.mass, self.groups, self.counts = mass, groups, counts
         self._known: dict[Rate, AffineRates] = {}
 
     @property
@@ -153,7 +153,7 @@ class RateTable:
 
     def rows(self, rate: Rate) -> Ints | None:
         """Rows of each group whom a rate looks at; None for a law without counts."""
-        return None if self._counts is None else self._counts[:, :, list(rate.given)].sum(axis=(0, 2))
+        return None if self.counts is None else self.counts[:, :, list(rate.given)].sum(axis=(0, 2))
 
     def estimable(self, rates: tuple[Rate, ...]) -> bool:
         """Whether one of some rates at least can be compared between two groups."""

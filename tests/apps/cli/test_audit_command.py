@@ -71,6 +71,31 @@ def test_predictions_alone_give_a_table_words_a_file_and_a_picture(
     assert first["avoidable loss"] + first["unavoidable loss"] == pytest.approx(total)
     assert "Demographic parity" in picture.read_text(encoding="utf-8")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["audit.json", "audit.svg", "people.csv"]
+    # How each group fares comes before where the model stands.
+    assert out.index("good: how each group fares") < out.index("good: accuracy")
+    rates = content["rates by group"]["score"]
+    assert list(rates) == ["model", "rule as fair", "as fair in"]
+    assert rates["model"]["gaps"]["DP"]["lowest"] in {"f", "m"}
+    assert f"{rates['model']['groups']['f']['selection rate']['value']:.3f} (" in out
+    assert rates["model"]["four-fifths rule"] in out
+
+
+def test_scores_of_another_scale_need_a_threshold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, rates, picture = tmp_path / "people.csv", tmp_path / "rates.csv", tmp_path / "rates.png"
+    made = table().select(["hired", "sex", "score"])
+    points = pa.array((300 + 550 * made["score"].to_numpy()).round())
+    pa_csv.write_csv(made.append_column("points", points).drop_columns(["score"]), path)
+    assert run(words(path, "-p", "points", "-n", "DP")) == 2
+    assert "such as threshold=" in capsys.readouterr().err
+    more = ["--threshold", "575", "--by-group", str(rates), "--plot-rates", str(picture)]
+    assert run(words(path, "-p", "points", "-n", "DP", *more)) == 0
+    assert "points: scores decided 1 at 575 or above" in capsys.readouterr().out
+    written = pa_csv.read_csv(rates)
+    assert written["decided by"].to_pylist() == ["model", "model", "rule as fair", "rule as fair"]
+    assert written["group"].to_pylist() == ["f", "m"] * 2
+    assert picture.stat().st_size > 1_000
+    assert run(words(path, "-p", "points", "--lot", "--threshold", "575")) == 2
+    assert "leave out --lot or --threshold" in capsys.readouterr().err
 
 
 def test_features_intersections_and_small_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,6 +121,9 @@ def test_a_model_that_knows_the_label_is_told_loudly(tmp_path: Path, capsys: pyt
     assert run(words(path, "-p", "copy", "-n", "DP")) == 0
     captured = capsys.readouterr()
     assert "Note: THE ESTIMATED LIMIT IS TOO LOW: copy" in captured.out
+    line = next(own for own in captured.out.splitlines() if own.startswith("DP "))
+    assert "none: ahead by " in line
+    assert line.endswith(" none")
     assert captured.err == ""
 
 

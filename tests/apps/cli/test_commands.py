@@ -307,7 +307,9 @@ def test_a_plan_that_cannot_be_applied_gets_one_sentence(
 def test_scenarios_print_and_write(csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "table.json"
     chosen = options(csv, generator=None, cells=None)
-    assert run(["scenarios", *chosen, "-t", "DP=0.1", "-t", "EOd=0.2", "-o", str(target)]) == 0
+    rates = tmp_path / "rates.csv"
+    more = ["-o", str(target), "--by-group", str(rates)]
+    assert run(["scenarios", *chosen, "-t", "DP=0.1", "-t", "EOd=0.2", *more]) == 0
     out = capsys.readouterr().out
     assert "group hidden, decorrelated after the rule was fixed" in out
     assert "held out, paired" in out
@@ -315,6 +317,15 @@ def test_scenarios_print_and_write(csv: Path, tmp_path: Path, capsys: pytest.Cap
     content = json.loads(target.read_text(encoding="utf-8"))
     assert len(content["situations"]) == 6
     assert content["tolerances"] == {"DP": 0.1, "EOd": 0.2}
+    # How each group fares in each situation: in a table, and with intervals in the files.
+    assert "Rates of each group, held out" in out
+    first = content["situations"][0]["rates by group"]
+    for own in first["groups"].values():
+        assert f"{own['selection rate']['value']:.3f}" in out
+    assert first["gaps"]["DP"]["lowest"] in first["groups"]
+    written = pa_csv.read_csv(rates)
+    assert written.num_rows == 6 * len(first["groups"])
+    assert {"selection rate, low", "precision, high", "selection ratio"} <= set(written.column_names)
 
 
 def quick_learner(monkeypatch: pytest.MonkeyPatch, room: str) -> None:
@@ -340,6 +351,15 @@ def test_scenarios_place_a_model(
     assert model["in words"].startswith("decided decides")
     assert model["in words"] in out
     assert all(note in out for note in model["notes"])
+    assert "decided: how each group fares" in out
+    assert model["rates by group"]["decided"]["model"]["gaps"]["DP"]["value"] >= 0
+    assert [line["verdict"] for line in model["lines"]] == ["a better rule was found"]
+    # Scores of another scale are decided at a threshold.
+    pa_csv.write_csv(pa.table({**people, "decided": 300 + 550 * decided}), source)
+    assert run(words) == 2
+    assert "--threshold" in capsys.readouterr().err
+    assert run([*words, "--threshold", "500"]) == 0
+    assert json.loads(target.read_text(encoding="utf-8"))["model"]["lines"] == model["lines"]
 
 
 def test_rows_needed_are_told_for_each_tolerance() -> None:

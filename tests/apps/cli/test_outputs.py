@@ -26,15 +26,25 @@ WRITERS = {
     ("report", "--output"): ("people.csv", WORDS),
     ("frontier", "--output"): ("people.csv", WORDS),
     ("scenarios", "--output"): ("people.csv", WORDS),
+    ("scenarios", "--by-group"): ("people.csv", WORDS),
     ("audit", "--output"): ("people.csv", [*WORDS, "-p", "age"]),
+    ("audit", "--by-group"): ("people.csv", [*WORDS, "-p", "age"]),
     ("audit", "--plot"): ("people.csv", [*WORDS, "-p", "age"]),
+    ("audit", "--plot-rates"): ("people.csv", [*WORDS, "-p", "age"]),
     ("decorrelate", "--output"): ("people.csv", WORDS),
     ("decorrelate", "--save-plan"): ("people.csv", WORDS),
     ("fidelity", "--output"): ("people.csv", WORDS),
     ("cells", "--output"): ("people.csv", WORDS),
     ("merge", "--output"): ("cells.npz", ["other.npz"]),
 }
-SUFFIX = {"--plot": ".png", "--save-plan": ".npz", "report": ".html", "cells": ".npz", "merge": ".npz"}
+SUFFIX = {
+    "--plot": ".png",
+    "--plot-rates": ".png",
+    "--save-plan": ".npz",
+    "report": ".html",
+    "cells": ".npz",
+    "merge": ".npz",
+}
 IN_PARTS = [("frontier", "--output"), ("cells", "--output")]
 READ = {("cells", "--like"), ("decorrelate", "--plan")}
 FOLDERS = {("reproduce", "--output")}

@@ -25,6 +25,17 @@ def test_figures_are_those_of_solve(dist: fl.CellDistribution, tolerances: dict[
     assert found["shadow_prices"] == rule.shadow_prices
     assert found["decorrelation"] is None
     json.dumps(found, allow_nan=False)
+    # How each group fares, and between whom each gap lies.
+    rates = found["rates"]
+    assert list(rates["groups"]) == list(dist.groups)
+    selected = {name: own["selection rate"]["value"] for name, own in rates["groups"].items()}
+    gap = rates["gaps"]["DP"]
+    assert gap["value"] == pytest.approx(rule.gaps["DP"])
+    if gap["lowest"] is not None:
+        assert selected[gap["highest"]] - selected[gap["lowest"]] == pytest.approx(rule.gaps["DP"])
+    share = dist.mass.sum(axis=(0, 2))
+    right = [own["accuracy"]["value"] for own in rates["groups"].values()]
+    assert share @ right == pytest.approx(rule.accuracy)
 
 
 def test_the_position_is_the_tolerance_or_else_the_gap(dist: fl.CellDistribution) -> None:

@@ -54,6 +54,24 @@ def test_a_move_gives_what_solve_gives(tab: Tab, dist: fl.CellDistribution) -> N
         assert f"{rule.shadow_prices['DP']:.3f}" in text_of(tab.props["gaps.children"])
 
 
+def test_rates_of_each_group_are_shown_with_names_as_text(tab: Tab, dist: fl.CellDistribution) -> None:
+    shown = text_of(tab.props["rates.children"])
+    groups = tab.props["answer.data"]["rates"]["groups"]
+    assert list(groups) == [BOLD, "f"]
+    for name, own in groups.items():
+        assert name in shown
+        assert f"{own['rows']:,}" in shown
+        for rate in ("base rate", "selection rate", "true positive rate", "precision"):
+            assert f"{own[rate]['value']:.3f}" in shown
+    assert "Four-fifths rule: " in shown
+    before = shown
+    tab.props["tolerance-DP.value"] = 0.0
+    tab.ask()
+    assert text_of(tab.props["rates.children"]) != before
+    gap = tab.props["answer.data"]["rates"]["gaps"]["EOp"]
+    assert f"{gap['lowest']} {gap['highest']}" in text_of(tab.props["gaps.children"])
+
+
 def test_the_curve_runs_along_the_slider_moved_last(tab: Tab) -> None:
     tab.props |= {"use-EA.value": ["EA"], "use-IF.value": ["IF"]}
     tab.ask()

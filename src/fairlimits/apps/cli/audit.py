@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,7 +30,7 @@ def audit(
         typer.Option(
             "--prediction",
             "-p",
-            help="Column of a model's decisions, 0 or 1, or scores from 0 to 1 (repeatable); it is no feature.",
+            help="Column of a model's decisions, 0 or 1, or scores (repeatable); it is no feature.",
         ),
     ] = None,
     label: options.Label = None,
@@ -42,7 +42,7 @@ def audit(
     drop: options.Drop = None,
     missing_sensitive: options.MissingSensitive = "refuse",
     small_groups: options.SmallGroups = "set-aside",
-    threshold: Annotated[float, typer.Option(help="Scores at or above it decide 1; 0 and 1 stay as they are.")] = 0.5,
+    threshold: options.Threshold = None,
     lot: Annotated[
         bool, typer.Option("--lot", help="Take scores as chances of deciding 1, without threshold.")
     ] = False,
@@ -56,7 +56,11 @@ def audit(
     test_size: Annotated[float, typer.Option(help="Share of the rows to judge on.")] = 0.3,
     confidence: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to a .csv or .json file.")] = None,
+    by_group: options.ByGroup = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the models on the frontiers: .png, .pdf or .svg.")] = None,
+    plot_rates: Annotated[
+        Path | None, typer.Option(help="Draw the first model's rates of each group: .png, .pdf or .svg.")
+    ] = None,
     seed: options.Seed = 0,
 ) -> None:
     """Say where models stand, and how much of their loss is avoidable at the same fairness.
@@ -76,7 +80,11 @@ def audit(
     from fairlimits.evaluation import audit as find
     from fairlimits.notions import NOTIONS
 
-    check_outputs([data], (output, (".csv", ".json")), (plot, _PICTURES))
+    check_outputs(
+        [data], (output, (".csv", ".json")), (by_group, (".csv",)), (plot, _PICTURES), (plot_rates, _PICTURES)
+    )
+    if lot and threshold is not None:
+        raise InputError("--lot takes scores as chances, without a threshold; leave out --lot or --threshold.")
     if not prediction:
         raise InputError("No prediction was named; say which columns hold a model's decisions, --prediction COLUMN.")
     dataset = options.open_table(
@@ -90,7 +98,7 @@ def audit(
             dataset,
             prediction,
             notions=tuple(notion or NOTIONS),
-            threshold=None if lot else threshold,
+            threshold=None if lot else "auto" if threshold is None else threshold,
             aware=aware,
             test_size=test_size,
             confidence=confidence,
@@ -105,12 +113,21 @@ def audit(
             made = {"data": data, "seed": seed, "test size": test_size}
             write_json(output, _record(found, made, dataset.small_groups_note))
         say(f"Written to {output}.")
+    if by_group is not None:
+        write_csv(by_group, found.rates_to_frame())
+        say(f"Rates by group written to {by_group}.")
     if plot is not None:
-        _draw(found, plot)
+        if found.curves:
+            _draw(found.figure, plot)
+        else:
+            say(f"Nothing to draw: no frontier could be estimated, so {plot} is not written.")
+    if plot_rates is not None:
+        _draw(lambda: found.plot_rates().figure, plot_rates)
 
 
 def _print(found: Audit, confidence: float) -> None:
-    from fairlimits.notions import title
+    from fairlimits.evaluation import rates_heading
+    from fairlimits.notions import rates_table, title
 
     sees = "seen" if found.aware else "hidden"
     say(
@@ -118,6 +135,11 @@ def _print(found: Audit, confidence: float) -> None:
         f"{found.tested:,} held out; rules with the group {sees}."
     )
     say(f"Most accurate rule found, whatever its gaps: {_short(found.best)}.")
+    for model in found.models:
+        say()
+        heads, lines = rates_table(model.deciders)
+        print_table(heads, lines, f"{model.name}: how each group fares{rates_heading(model)}")
+        say(model.by_group.words(found.notions))
     for model in found.models:
         say()
         print_table(
@@ -134,15 +156,15 @@ def _print(found: Audit, confidence: float) -> None:
 
 
 def _lines(model: AuditedModel) -> list[tuple[str, ...]]:
-    from fairlimits.evaluation import points_cell
+    from fairlimits.evaluation import avoidable_cell, unavoidable_cell
 
     return [
         (
             own.name if len(own.notions) == 1 else "all at once",
             _short(model.gaps[own.notions[0]]) if len(own.notions) == 1 else "as above",
             f"{own.rule_accuracy.value:.4f}" if own.rule_accuracy.known else "",
-            points_cell(own.avoidable),
-            points_cell(own.unavoidable),
+            avoidable_cell(own),
+            unavoidable_cell(own),
         )
         for own in model.lines
     ]
@@ -156,14 +178,11 @@ def _short(estimate: Estimate) -> str:
     return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
 
 
-def _draw(found: Audit, plot: Path) -> None:
+def _draw(make: Callable[[], Any], plot: Path) -> None:
     from fairlimits._util.storage import write_whole
 
-    if not found.curves:
-        say(f"Nothing to draw: no frontier could be estimated, so {plot} is not written.")
-        return
     with figure_style():
-        figure = found.figure()
+        figure = make()
         with write_whole(plot) as temporary:
             # No date, so that the same audit gives the same file.
             figure.savefig(temporary, metadata={"Date": None} if plot.suffix.lower() == ".svg" else None)
@@ -184,6 +203,7 @@ def _record(found: Audit, made: Mapping[str, Any], note: str | None) -> dict[str
         "confidence": found.confidence,
         "rows": {"learned": found.learned, "held out": found.tested},
         "models": [{"name": model.name, "decided": model.decided} for model in found.models],
+        "rates by group": found.rates_to_dict(),
         "lines": lines,
         "in words": found.summary(),
         "notes": [*([] if note is None else [note]), *found.notes],

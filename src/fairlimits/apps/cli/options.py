@@ -84,6 +84,14 @@ Cells = Annotated[
     int | None,
     typer.Option(help="Number of cells: 256, or more for many groups, unless you say.", rich_help_panel="Cells"),
 ]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        help="Scores at or above it decide 1, whatever their scale; 0 and 1 stay as they are. "
+        "By default 0.5 for scores from 0 to 1."
+    ),
+]
+ByGroup = Annotated[Path | None, typer.Option(help="Write the rates of each group, with intervals, to a .csv file.")]
 Seed = Annotated[
     int, typer.Option(callback=_check_seed, help="Seed: the same seed gives the same result.", rich_help_panel="Cells")
 ]

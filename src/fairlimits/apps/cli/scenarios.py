@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from fairlimits.notions import Estimate
 
 _FIGURES = "plug-in: as the estimate has it; held out: on rows that took no part in making the rules, with intervals"
+
+_SHOWN = ("selection rate", "true positive rate", "false positive rate", "accuracy", "precision", "selection ratio")
 
 
 def scenarios(
@@ -42,11 +44,13 @@ def scenarios(
     ] = 0.0,
     prediction: Annotated[
         str | None,
-        typer.Option(help="Column of a model's decisions, to be compared with the limit; it is no feature."),
+        typer.Option(help="Column of a model's decisions or scores, to be compared with the limit; it is no feature."),
     ] = None,
+    threshold: options.Threshold = None,
     test_size: Annotated[float, typer.Option(help="Share of the rows to evaluate on.")] = 0.3,
     confidence: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to a .csv or .json file.")] = None,
+    by_group: options.ByGroup = None,
     seed: options.Seed = 0,
 ) -> None:
     """Compare the four situations: the group seen or hidden, the features decorrelated from it or not.
@@ -70,7 +74,7 @@ def scenarios(
 
     # What is warned of while rules are made is printed as a note.
     noted = (MarginWarning, SmallGroupsWarning)
-    check_outputs([data], (output, (".csv", ".json")))
+    check_outputs([data], (output, (".csv", ".json")), (by_group, (".csv",)))
     tolerances = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
     numbers = list(numeric or [])
     if prediction is not None and prediction not in numbers:
@@ -90,6 +94,7 @@ def scenarios(
             correlation=correlation,
             test_size=test_size,
             predictions=prediction,
+            threshold="auto" if threshold is None else threshold,
             confidence=confidence,
             random_state=seed,
             progress=tell,
@@ -110,8 +115,11 @@ def scenarios(
         else:
             made = {"data": data, "seed": seed, "test size": test_size}
             said = [note for note in (dataset.small_groups_note, further) if note is not None]
-            write_json(output, _record(found, made, [*said, *notes]))
+            write_json(output, {"made from": made, "figures": _FIGURES, "notes": [*said, *notes], **found.to_dict()})
         say(f"Written to {output}.")
+    if by_group is not None:
+        write_csv(by_group, found.rates_to_frame())
+        say(f"Rates by group written to {by_group}.")
 
 
 def _print(found: Scenarios, tolerances: Mapping[str, float]) -> None:
@@ -128,6 +136,12 @@ def _print(found: Scenarios, tolerances: Mapping[str, float]) -> None:
     print_table(heads, rows, f"Accuracy with {asked} ({found.learned:,} rows learned, {found.tested:,} held out)")
     say()
     print_table(
+        ("situation", "group", "selected", "TPR", "FPR", "accuracy", "precision", "selection ratio"),
+        _rates(found),
+        "Rates of each group, held out (with intervals: --by-group FILE.csv, or -o FILE.json)",
+    )
+    say()
+    print_table(
         ("cost in accuracy", "plug-in", "held out, paired"),
         [(cost.name, f"{cost.plug_in:+.4f}", _short(cost.held_out, "+")) for cost in found.costs],
     )
@@ -135,9 +149,22 @@ def _print(found: Scenarios, tolerances: Mapping[str, float]) -> None:
     say(found.summary())
     say(f"The estimate of P(A, Y | x) is off by {found.calibration_error:.4f} on average, out of fold (calibration).")
     if found.audit is not None:
-        say(found.audit.summary())
-        for note in found.audit.notes:
-            say(f"Note: {note}")
+        say()
+        say(str(found.audit))
+
+
+def _rates(found: Scenarios) -> list[tuple[str, ...]]:
+    """How each group fares in each situation, without intervals."""
+    from fairlimits.notions import NOT_ESTIMABLE_TEXT
+
+    lines = []
+    for own in found.situations:
+        rates = own.evaluation.by_group
+        for g, group in enumerate(rates.groups):
+            figures = [rates.shown[name][g] for name in _SHOWN]
+            cells = [f"{each.value:.3f}" if each.known else NOT_ESTIMABLE_TEXT for each in figures]
+            lines.append(("" if g else own.name, f"{group} ({rates.rows[g]:,} rows)", *cells))
+    return lines
 
 
 def _short(estimate: Estimate, sign: str = "") -> str:
@@ -170,22 +197,3 @@ def _rows_needed(found: Scenarios, counts: Ints, tolerances: Mapping[str, float]
                 f"is 0, takes about {max(needed):,} held-out rows in the worst case; there are {found.tested:,}."
             )
     return " ".join(words)
-
-
-def _record(found: Scenarios, made: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]:
-    def clean(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        # JSON has no NaN: what is not estimable is null.
-        return [{k: None if isinstance(v, float) and math.isnan(v) else v for k, v in row.items()} for row in rows]
-
-    return {
-        "made from": dict(made),
-        "figures": _FIGURES,
-        "notes": list(notes),
-        "tolerances": dict(found.tolerances),
-        "rows": {"learned": found.learned, "held out": found.tested},
-        "situations": clean(found.to_frame().to_pylist()),
-        "costs": clean(found.costs_to_frame().to_pylist()),
-        "calibration error": found.calibration_error,
-        "in words": found.summary(),
-        "model": None if found.audit is None else {"in words": found.audit.summary(), "notes": list(found.audit.notes)},
-    }

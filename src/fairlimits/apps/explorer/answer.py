@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
 from fairlimits.decorrelation import decorrelate
 from fairlimits.errors import InputError
 from fairlimits.law import CellDistribution
-from fairlimits.limits import Rule, frontier, solve
-from fairlimits.notions import INDIVIDUAL, check_tolerances
+from fairlimits.limits import Rule, by_group, frontier, solve
+from fairlimits.notions import INDIVIDUAL, check_tolerances, plug_in_rates
 
 # Independent features leave no gap in demographic parity: correlation <= kappa is attainable where DP <= kappa / 2 is.
 PARITY = "DP"
@@ -78,6 +78,7 @@ class Answer(TypedDict):
     constant: bool
     gaps: dict[str, float | None]
     shadow_prices: dict[str, float]
+    rates: dict[str, Any]
     decorrelation: Decorrelated | None
 
 
@@ -128,6 +129,7 @@ def answer(dist: CellDistribution, choices: Choices) -> Answer:
         "constant": rule.is_constant,
         "gaps": gaps,
         "shadow_prices": {name: rule.shadow_prices[name] for name in choices.effective},
+        "rates": plug_in_rates(dist.rates, by_group(rule.scores, choices.aware, dist.n_groups)).to_dict(),
         "decorrelation": _decorrelated(dist, choices, rule) if choices.decorrelated else None,
     }
 

@@ -55,6 +55,7 @@ def _answering(app: Dash, subject: Subject) -> None:
         Output("answer", "data"),
         Output("headline", "children"),
         Output("gaps", "children"),
+        Output("rates", "children"),
         Output("decorrelation", "children"),
         Output("plot", "figure"),
         Output("problem", "children"),
@@ -74,12 +75,13 @@ def _answering(app: Dash, subject: Subject) -> None:
             answer = subject.answer(read_choices(asked_for, aware == "seen", bool(decorrelated), moving))
             figure = plotly_figure(answer, _curves(subject, answer), points)
         except FairlimitsError as error:
-            return no_update, no_update, no_update, no_update, no_update, str(error)
+            return *(no_update,) * 6, str(error)
         independent = answer["decorrelation"]
         return (
             answer,
             page.headline(answer),
             page.gap_table(answer),
+            page.rates_table(answer),
             [] if independent is None else page.decorrelation_table(independent, answer["aware"]),
             # With the figures, not after them: else the position would wait until the slider rests.
             figure,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dash import dcc, html
@@ -20,6 +20,16 @@ TITLE = "fairlimits explorer"
 _START = {INDIVIDUAL: 0.2}
 _START_GROUP = 0.05
 _ON_AT_FIRST = PARITY
+
+_RATES = (
+    "base rate",
+    "selection rate",
+    "true positive rate",
+    "false positive rate",
+    "accuracy",
+    "precision",
+    "selection ratio",
+)
 
 
 def layout(subject: Subject) -> html.Main:
@@ -148,6 +158,7 @@ def _results() -> list[Any]:
             ],
             className="buttons",
         ),
+        html.Div(id="rates", className="wide"),
         html.Div(id="gaps", className="wide"),
         html.Div(id="decorrelation", className="wide"),
     ]
@@ -200,18 +211,47 @@ def headline(answer: Answer) -> list[Any]:
 def gap_table(answer: Answer) -> list[Any]:
     """Every notion with its tolerance, the gap that is left, and what a little more tolerance is worth."""
     held = {**answer["tolerances"], PARITY: 0.0} if answer["decorrelated"] else answer["tolerances"]
+    sides = answer["rates"]["gaps"]
     rows = [
         (
             f"{title(name)} ({name})",
             f"{held[name]:g}" if name in held else "",
             figure(gap),
+            *_side(sides.get(name)),
             f"{answer['shadow_prices'][name]:.3f}" if name in held else "",
         )
         for name, gap in answer["gaps"].items()
     ]
     return [
-        _table(("notion", "tolerance", "gap", "shadow price"), rows, "gap-table"),
+        _table(("notion", "tolerance", "gap", "lowest", "highest", "shadow price"), rows, "gap-table"),
         html.P("Shadow price: 0.01 more tolerance gains about a hundredth of it in accuracy.", className="note"),
+    ]
+
+
+def _side(gap: Mapping[str, Any] | None) -> tuple[str, str]:
+    """Who is lowest and who highest."""
+    return ("", "") if gap is None else (gap["lowest"] or "", gap["highest"] or "")
+
+
+def rates_table(answer: Answer) -> list[Any]:
+    """How each group fares under the rule."""
+    groups = answer["rates"]["groups"]
+    rows = [
+        (
+            group,
+            "" if own["rows"] is None else f"{own['rows']:,}",
+            *(NOT_ESTIMABLE_TEXT if own[name] is None else f"{own[name]['value']:.3f}" for name in _RATES),
+        )
+        for group, own in groups.items()
+    ]
+    return [
+        html.H3("How each group fares"),
+        _table(("group", "rows", *_RATES), rows, "rates-table"),
+        html.P(
+            f"{answer['rates']['four-fifths rule']} Plug-in, without intervals: fairlimits audit and scenarios have "
+            "them, on new people.",
+            className="note",
+        ),
     ]
 
 
@@ -220,7 +260,7 @@ def decorrelation_table(found: Decorrelated, aware: bool) -> list[Any]:
     rows = [
         ("features as they are", figure(found["free_accuracy"]), figure(found["correlation"])),
         ("independent, the rule adapts", figure(found["limit"]), figure(0.0)),
-        ("independent, the rule was fixed before", figure(found["fixed_accuracy"]), figure(found["fixed_correlation"])),
+        ("mapped, the rule was fixed before", figure(found["fixed_accuracy"]), figure(found["fixed_correlation"])),
     ]
     return [
         html.H3("Features independent of the group"),

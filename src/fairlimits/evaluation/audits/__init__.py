@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fairlimits.evaluation.audits.comparisons import AuditedModel, BeatenWarning, Curve, Standing
-from fairlimits.evaluation.audits.predictions import from_rows, read_decisions
+from fairlimits.evaluation.audits.predictions import Threshold, from_rows, read_decisions
 from fairlimits.evaluation.audits.results import Audit
 from fairlimits.evaluation.audits.running import audit, audit_on, split_rows
-from fairlimits.evaluation.audits.sentences import points_cell
+from fairlimits.evaluation.audits.sentences import avoidable_cell, rates_heading, unavoidable_cell
 
 __all__ = [
     "Audit",
@@ -14,10 +14,13 @@ __all__ = [
     "BeatenWarning",
     "Curve",
     "Standing",
+    "Threshold",
     "audit",
     "audit_on",
+    "avoidable_cell",
     "from_rows",
-    "points_cell",
+    "rates_heading",
     "read_decisions",
     "split_rows",
+    "unavoidable_cell",
 ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fairlimits._util.types import Floats
-from fairlimits.notions import NOT_ESTIMABLE, Estimate
+from fairlimits.notions import NOT_ESTIMABLE, NOT_ESTIMABLE_TEXT, Estimate, GroupRates
 
 NO_LEAD = 5e-4
 """A lead that tables round to 0.0 points is none: rules decide a few people by lot, which costs about as much."""
@@ -44,7 +45,7 @@ class Standing:
     """A model beside the best rule we found that is as fair as the model, on the same rows.
 
     The loss against the most accurate rule we found, whatever its gaps, is the sum of what is avoidable and what is
-    not.
+    not. Where the model is ahead of the rule, nothing is avoidable, and no rule that we found gains the whole loss.
 
     Parameters
     ----------
@@ -55,11 +56,14 @@ class Standing:
     rule_gaps : mapping of str to Estimate
         The rule's gaps in these notions: at most the model's, or above them by no more than chance explains.
     avoidable : Estimate
-        The rule's accuracy less the model's, from paired resamples. For several notions at once the rule is one and the
-        same in all resamples, so the interval does not hold the chance in the model's gaps.
+        The rule's accuracy less the model's, from paired resamples; below 0 where the model is ahead. For several
+        notions at once the rule is one and the same in all resamples, so the interval does not hold the chance in the
+        model's gaps.
     unavoidable : Estimate
-        Accuracy of the most accurate rule we found less that of this rule: what as much fairness costs any rule we
-        could find.
+        Accuracy of the most accurate rule we found less that of this rule, or of the model where it is ahead: what as
+        much fairness costs any rule we could find.
+    rule_rates : GroupRates or None
+        How each group fares under the rule; None where the gap is not estimable.
     """
 
     notions: tuple[str, ...]
@@ -67,6 +71,7 @@ class Standing:
     rule_gaps: Mapping[str, Estimate]
     avoidable: Estimate
     unavoidable: Estimate
+    rule_rates: GroupRates | None = None
 
     @property
     def name(self) -> str:
@@ -75,11 +80,29 @@ class Standing:
 
     @property
     def beaten(self) -> bool:
-        """Whether the model is better than the rule beyond what chance explains, at its gap in one notion.
+        """Whether the model is more accurate than the rule on these rows, beyond the chance in who they are.
 
-        A rule that is held to several measured gaps at once can fall behind a model by the chance in them.
+        A rule that is held to several measured gaps at once can fall behind a model by the chance in the gaps too.
         """
-        return len(self.notions) == 1 and self.avoidable.high < -NO_LEAD
+        return self.avoidable.high < -NO_LEAD
+
+    @property
+    def verdict(self) -> str:
+        """What the figures show, in a few words."""
+        if not self.avoidable.known:
+            return NOT_ESTIMABLE_TEXT
+        if self.beaten:
+            return "the model is ahead of the best rule found"
+        return "a better rule was found" if above_zero(self.avoidable) else "no clearly better rule was found"
+
+
+# A difference of exact figures that is smaller than this is rounding.
+ROUNDING = 1e-9
+
+
+def above_zero(difference: Estimate) -> bool:
+    """Whether a difference is above 0 beyond chance, or, of exact figures, beyond rounding."""
+    return difference.value > ROUNDING if math.isnan(difference.low) else difference.low > 0
 
 
 def not_estimable(notion: str) -> Standing:
@@ -99,6 +122,10 @@ class AuditedModel:
         How its predictions became decisions, in words.
     accuracy : Estimate
         Share of decisions that equal the label.
+    loss : Estimate
+        Accuracy of the most accurate rule we found, whatever its gaps, less the model's; below 0 if that is higher.
+    by_group : GroupRates
+        How each group fares under the model.
     gaps : mapping of str to Estimate
         Gap of every group notion; NaN ("not estimable") where no two groups have enough rows to be compared.
     standings : tuple of Standing
@@ -110,6 +137,8 @@ class AuditedModel:
     name: str
     decided: str
     accuracy: Estimate
+    loss: Estimate
+    by_group: GroupRates
     gaps: Mapping[str, Estimate]
     standings: tuple[Standing, ...]
     joint: Standing | None
@@ -121,8 +150,19 @@ class AuditedModel:
 
     @property
     def beaten(self) -> tuple[Standing, ...]:
-        """Standings in which the model is better than what we found: there our estimate is too low."""
+        """Standings in which the model is better than what we found."""
+        return tuple(own for own in self.lines if own.beaten)
+
+    @property
+    def too_low(self) -> tuple[Standing, ...]:
+        """Those of one notion: there our estimate of the limit is too low."""
         return tuple(own for own in self.standings if own.beaten)
+
+    @property
+    def deciders(self) -> dict[str, GroupRates]:
+        """How each group fares under the model, and under the rule of the headline."""
+        rule = None if self.headline is None else self.headline.rule_rates
+        return {"model": self.by_group} if rule is None else {"model": self.by_group, "rule as fair": rule}
 
     @property
     def headline(self) -> Standing | None:

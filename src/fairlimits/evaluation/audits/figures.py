@@ -86,6 +86,15 @@ def _draw(ax: Axes, curve: Curve, models: Sequence[AuditedModel], aware: bool) -
             elinewidth=1,
             label=plain_text(model.name),
         )
+        if standing.beaten:
+            ax.annotate(
+                "above the limit found",
+                (gap.value, accuracy.value),
+                (6, 5),
+                textcoords="offset points",
+                color=own,
+                fontsize="small",
+            )
     ax.set_title(title(curve.notion).capitalize())
     ax.set_xlabel(f"gap between groups, {curve.notion}")
     ax.set_xlim(left=0)

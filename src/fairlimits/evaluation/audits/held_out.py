@@ -13,7 +13,16 @@ from fairlimits.evaluation.audits.matching import along, place
 from fairlimits.evaluation.audits.paths import Rules
 from fairlimits.evaluation.audits.predictions import Decided
 from fairlimits.limits import decide_all
-from fairlimits.notions import Estimate, Tally, alike_score, gap_estimates, percentile_estimate, resampled, tally
+from fairlimits.notions import (
+    Estimate,
+    Tally,
+    alike_score,
+    gap_estimates,
+    percentile_estimate,
+    rates_by_group,
+    resampled,
+    tally,
+)
 
 # A gap that exceeds another by less than this is no larger.
 _SAME = 1e-3
@@ -35,9 +44,9 @@ class Judged:
         resamples: int,
         random_state: int,
     ) -> None:
-        self.decided, self.confidence = models, confidence
+        self.rows, self.decided, self.confidence = rows, models, confidence
         alike = [np.full(rows.n_rows, alike_score(names, rules.positive)) for names in (("EA",), ())]
-        scores = np.vstack([*(model.scores for model in models), *alike, decide_all(rules.all(), rows)])
+        self.scores = scores = np.vstack([*(model.scores for model in models), *alike, decide_all(rules.all(), rows)])
         self.coin, self.majority, self.free = range(len(models), len(models) + 3)
         start = self.free + 1
         numbers = []
@@ -64,6 +73,8 @@ class Judged:
                 own.name,
                 own.how,
                 self._estimate(self.accuracy[number], self.accuracies[:, number]),
+                self._lead(self.free, number),
+                rates_by_group(self.rows, self.scores[number], self.estimates[number], self.confidence),
                 self.estimates[number],
                 tuple(
                     self._beside(number, (name,), self.paths[name]) if name in self.paths else not_estimable(name)
@@ -93,20 +104,36 @@ class Judged:
 
     def _beside(self, model: int, names: tuple[str, ...], path: list[int]) -> Standing:
         """A model beside the mixture on a path that is as fair as the model in some notions."""
-        gaps = self._mixed_gaps(model, names, path) if path else {}
-        if not path or any(gaps[name].low > self.estimates[model][name].high + _SAME for name in names):
+        alike = self.coin if "EA" in names else self.majority
+        path = path or [alike]
+        mixed, gaps = self._mixed(model, names, path)
+        if any(gaps[name].low > self.estimates[model][name].high + _SAME for name in names):
             # No rule is as fair as the model, and not by chance; what decides all alike is (see `alike_score`).
-            path = [self.coin if "EA" in names else self.majority, *path]
-            gaps = self._mixed_gaps(model, names, path)
+            path = [alike, *path]
+            mixed, gaps = self._mixed(model, names, path)
         excess, excesses = self._excess(model, names, path)
         value = along(excess, self.accuracy[path])
         again = along(excesses, self.accuracies[:, path])
+        avoidable = self._estimate(value - self.accuracy[model], again - self.accuracies[:, model])
+        # A model that is ahead of the rule has no more to gain than the most accurate rule has.
+        rest = (
+            self._estimate(self.accuracy[self.free] - value, self.accuracies[:, self.free] - again)
+            if avoidable.value >= 0
+            else self._lead(self.free, model)
+        )
         return Standing(
             names,
             self._estimate(value, again),
-            gaps,
-            self._estimate(value - self.accuracy[model], again - self.accuracies[:, model]),
-            self._estimate(self.accuracy[self.free] - value, self.accuracies[:, self.free] - again),
+            {name: gaps[name] for name in names},
+            avoidable,
+            rest,
+            rates_by_group(self.rows, mixed, gaps, self.confidence),
+        )
+
+    def _lead(self, one: int, other: int) -> Estimate:
+        """By how much one is more accurate than another."""
+        return self._estimate(
+            self.accuracy[one] - self.accuracy[other], self.accuracies[:, one] - self.accuracies[:, other]
         )
 
     def _excess(self, model: int, names: tuple[str, ...], path: list[int]) -> tuple[Floats, Floats]:
@@ -115,8 +142,8 @@ class Judged:
         excesses = np.max([self.gaps[name][:, path] - self.gaps[name][:, [model]] for name in names], axis=0)
         return excess, excesses
 
-    def _mixed_gaps(self, model: int, names: tuple[str, ...], path: list[int]) -> dict[str, Estimate]:
-        """Gaps of the mixture that a model is matched with."""
+    def _mixed(self, model: int, names: tuple[str, ...], path: list[int]) -> tuple[Floats, dict[str, Estimate]]:
+        """Decisions of the mixture that a model is matched with, and its gap in every notion."""
         left, right, share = place(self._excess(model, names, path)[0])
         one, two = path[int(left)], path[int(right)]
 
@@ -124,8 +151,8 @@ class Judged:
             decided = (1 - share) * own.decided[..., [one], :, :] + share * own.decided[..., [two], :, :]
             return replace(own, decided=decided)
 
-        estimates = gap_estimates(mixed(self.found), mixed(self.drawn), self.confidence)[0]
-        return {name: estimates[name] for name in names}
+        scores = (1 - share) * self.scores[one] + share * self.scores[two]
+        return scores, gap_estimates(mixed(self.found), mixed(self.drawn), self.confidence)[0]
 
     def _estimate(self, value: Floats, drawn: Floats) -> Estimate:
         return percentile_estimate(float(value), drawn, self.confidence)

@@ -9,18 +9,25 @@ import numpy as np
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
 from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve, Standing, not_estimable
-from fairlimits.evaluation.audits.predictions import Decided, Predictions, by_name, check_threshold, read_decisions
+from fairlimits.evaluation.audits.predictions import (
+    Decided,
+    Predictions,
+    Threshold,
+    by_name,
+    check_threshold,
+    read_decisions,
+)
 from fairlimits.evaluation.audits.results import Audit
 from fairlimits.law import CellDistribution
 from fairlimits.limits import by_group, frontier, solve
-from fairlimits.notions import Estimate, estimable, group_gaps
+from fairlimits.notions import Estimate, estimable, group_gaps, plug_in_rates
 
 # How far a drawn curve goes beyond what it has to show.
 _ROOM = 1.15
 
 
 def audit_cells(
-    dist: CellDistribution, predictions: Predictions, names: tuple[str, ...], threshold: float | None, aware: bool
+    dist: CellDistribution, predictions: Predictions, names: tuple[str, ...], threshold: Threshold, aware: bool
 ) -> Audit:
     """Audit models whose decisions are given for each cell, or for each cell and group."""
     check_threshold(threshold)
@@ -66,12 +73,15 @@ def _model(
             {name: _exact(rule.gaps[name]) for name in asked},
             _exact(rule.accuracy - accuracy),
             _exact(best - rule.accuracy),
+            plug_in_rates(dist.rates, by_group(rule.scores, aware, dist.n_groups)),
         )
 
     return AuditedModel(
         own.name,
         own.how,
         _exact(accuracy),
+        _exact(best - accuracy),
+        plug_in_rates(dist.rates, scores),
         {name: _exact(gap) for name, gap in gaps.items()},
         tuple(beside((name,)) if name in known else not_estimable(name) for name in names),
         beside(known) if len(known) > 1 else None,

@@ -1,10 +1,10 @@
-"""A model's predictions, as columns or arrays of decisions or scores, read into one number from 0 to 1 a row."""
+"""A model's predictions, as columns or arrays of decisions or scores, read into one number from 0 to 1 per row."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,8 +15,11 @@ from fairlimits.errors import InputError
 
 Predictions: TypeAlias = ArrayLike | str | Sequence[str] | Mapping[str, ArrayLike]
 
-THRESHOLD = 0.5
-"""Scores at or above it decide 1, unless another is asked for."""
+Threshold: TypeAlias = float | Literal["auto"] | None
+"""Where scores begin to decide 1: a number, "auto" for `HALF`, or None to take scores as chances of deciding 1."""
+
+HALF = 0.5
+"""Scores from 0 to 1 decide 1 at or above it, unless another threshold is asked for."""
 
 # What a model is called that comes as a bare array.
 _NAMELESS = "model"
@@ -41,7 +44,7 @@ class Decided:
 
 
 def from_rows(
-    data: Dataset, predictions: Predictions, threshold: float | None
+    data: Dataset, predictions: Predictions, threshold: Threshold
 ) -> tuple[Dataset, tuple[Decided, ...], bool]:
     """Read predictions for rows.
 
@@ -79,16 +82,16 @@ def by_name(predictions: Any) -> Mapping[str, ArrayLike]:
     return predictions
 
 
-def check_threshold(threshold: float | None) -> None:
-    """Refuse a threshold that no score from 0 to 1 can be compared with."""
-    if threshold is None:
+def check_threshold(threshold: Threshold) -> None:
+    """Refuse a threshold that no score can be compared with."""
+    if threshold is None or (isinstance(threshold, str) and threshold == "auto"):
         return
     number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
-    if not (number and 0 <= threshold <= 1):
-        raise InputError(f"The threshold is {threshold!r}; it must lie between 0 and 1, or be None.")
+    if not (number and np.isfinite(threshold)):
+        raise InputError(f'The threshold is {threshold!r}; it must be a finite number, "auto" or None.')
 
 
-def read_decisions(name: str, values: Any, shapes: tuple[tuple[int, ...], ...], threshold: float | None) -> Decided:
+def read_decisions(name: str, values: Any, shapes: tuple[tuple[int, ...], ...], threshold: Threshold) -> Decided:
     """Turn predictions into probabilities of deciding 1."""
     try:
         scores = np.asarray(values, dtype=np.float64)
@@ -102,16 +105,40 @@ def read_decisions(name: str, values: Any, shapes: tuple[tuple[int, ...], ...], 
         raise InputError(
             f"The predictions of {name!r} are missing {missing} times; leave these rows out, or say what was decided."
         )
-    if ((scores < 0) | (scores > 1)).any():
-        raise InputError(
-            f"The predictions of {name!r} reach from {scores.min():g} to {scores.max():g}; give decisions, 0 or 1, or "
-            "scores from 0 to 1."
-        )
     if ((scores == 0) | (scores == 1)).all():
         return Decided(name, scores, "decisions as given")
+    low, high = float(scores.min()), float(scores.max())
+    chances = low >= 0 and high <= 1
+    reach = f"The predictions of {name!r} reach from {low:g} to {high:g}"
     if threshold is None:
+        if not chances:
+            raise InputError(
+                f"{reach}, so they are no chances of deciding 1; give decisions, 0 or 1, or scores from 0 to 1."
+            )
         return Decided(name, scores, "scores taken as chances of deciding 1")
+    if threshold == "auto":
+        if not chances:
+            raise InputError(
+                f"{reach}, and no threshold says where they begin to decide 1; give one, such as "
+                f"threshold={_between(low, high):g} (--threshold), or decisions, 0 or 1."
+            )
+        threshold = HALF
+    # Beyond all scores of a scale it decides all alike, which is a mistake, of the scale as a rule.
+    if not (0 <= threshold <= 1 if chances else low <= threshold <= high):
+        scale = "0 to 1" if chances else f"{low:g} to {high:g}"
+        raise InputError(
+            f"The threshold is {threshold:g}, and the scores of {name!r} are on a scale from {scale}: all would be "
+            "decided alike; give a threshold on that scale."
+        )
     return Decided(name, (scores >= threshold).astype(np.float64), f"scores decided 1 at {threshold:g} or above")
+
+
+def _between(low: float, high: float) -> float:
+    """A round number in the middle of scores, as an example."""
+    middle = (low + high) / 2
+    if not np.isfinite(middle) or low <= 0 <= high:
+        return 0.0
+    return float(f"{middle:.2g}") if low <= float(f"{middle:.2g}") <= high else middle
 
 
 def _named_columns(data: Dataset, predictions: Any) -> tuple[str, ...] | None:
@@ -151,5 +178,5 @@ def _is_text(name: str, values: Any) -> str:
     shown = ", ".join(map(repr, found[:3].tolist()))
     return (
         f"The predictions of {name!r} are no numbers (they hold {shown}); write 1 where the model decided for the "
-        "positive label and 0 elsewhere, or give its scores from 0 to 1."
+        "positive label and 0 elsewhere, or give its scores, which are numbers."
     )

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from fairlimits._util.notebooks import Shown
+from fairlimits._util.plotting import axes_or_new, figure_style, plain_text
+from fairlimits._util.text_tables import text_table
 from fairlimits._util.types import Ints
 from fairlimits.errors import InputError
 from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve
 from fairlimits.evaluation.audits.figures import draw, draw_all
-from fairlimits.evaluation.audits.sentences import model_words, notes
-from fairlimits.notions import NOT_ESTIMABLE, Estimate
+from fairlimits.evaluation.audits.sentences import model_words, notes, rates_heading
+from fairlimits.notions import NOT_ESTIMABLE, Estimate, draw_rates, rates_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +79,14 @@ class Audit(Shown):
         for model in self.models:
             for own in model.lines:
                 gap = model.gaps[own.notions[0]] if len(own.notions) == 1 else NOT_ESTIMABLE
-                record: dict[str, Any] = {"model": model.name, "notion": own.name}
+                side = model.by_group.gaps[own.notions[0]] if len(own.notions) == 1 else None
+                record: dict[str, Any] = {
+                    "model": model.name,
+                    "notion": own.name,
+                    "rate of the gap": None if side is None else side.rate or None,
+                    "lowest": None if side is None else side.lowest or None,
+                    "highest": None if side is None else side.highest or None,
+                }
                 for name, estimate in (
                     ("accuracy", model.accuracy),
                     ("gap", gap),
@@ -86,10 +95,29 @@ class Audit(Shown):
                     ("avoidable loss", own.avoidable),
                     ("unavoidable loss", own.unavoidable),
                     ("accuracy of the best rule", self.best),
+                    ("loss against the best rule", model.loss),
                 ):
                     record |= {name: estimate.value, f"{name}, low": estimate.low, f"{name}, high": estimate.high}
-                records.append(record | {"limit beaten": own.beaten})
+                records.append(record | {"limit beaten": own.beaten, "verdict": own.verdict})
         return pa.Table.from_pylist(records)
+
+    def rates_to_frame(self) -> pa.Table:
+        """How each group fares, a row for each group under each model and under the rule that is as fair as it."""
+        records = []
+        for model in self.models:
+            for who, rates in model.deciders.items():
+                asked = None if rates is model.by_group or model.headline is None else model.headline.name
+                start = {"model": model.name, "decided by": who, "as fair as the model in": asked}
+                records += [start | record for record in rates.records()]
+        return pa.Table.from_pylist(records)
+
+    def rates_to_dict(self) -> dict[str, Any]:
+        """How each group fares under each model and under the rule that is as fair as it, as plain data."""
+        return {
+            model.name: {who: rates.to_dict() for who, rates in model.deciders.items()}
+            | {"as fair in": None if model.headline is None else list(model.headline.notions)}
+            for model in self.models
+        }
 
     def summary(self) -> str:
         """Say two sentences on each model: where it stands, and what could be gained at the same fairness."""
@@ -101,6 +129,30 @@ class Audit(Shown):
         return notes(
             self.models, self.notions, self.aware, self.groups, self.counts, self.alone, plug_in=self.learned is None
         )
+
+    def __str__(self) -> str:
+        parts = []
+        for model in self.models:
+            heading = f"{model.name}: how each group fares{rates_heading(model)}"
+            parts.append(f"{heading}\n{text_table(*rates_table(model.deciders))}\n{model.by_group.words(self.notions)}")
+        return "\n\n".join([*parts, self.summary(), "\n".join(f"Note: {note}" for note in self.notes)])
+
+    def plot_rates(self, model: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the rates of each group under a model, and with open marks under the rule that is as fair as it.
+
+        Parameters
+        ----------
+        model : str, optional
+            Name of the model, by default the first.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        own = self.models[0] if model is None else self[model]
+        with figure_style():
+            ax = axes_or_new(ax, (6.4, 4.2))
+            draw_rates(ax, own.deciders)
+            ax.set_title(plain_text(own.name))
+        return ax
 
     def plot(self, notion: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw the models on the frontier of one notion, by default the first that can be estimated.

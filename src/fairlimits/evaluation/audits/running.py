@@ -17,7 +17,7 @@ from fairlimits.evaluation.audits.comparisons import BeatenWarning
 from fairlimits.evaluation.audits.held_out import Judged
 from fairlimits.evaluation.audits.on_cells import audit_cells
 from fairlimits.evaluation.audits.paths import find_rules
-from fairlimits.evaluation.audits.predictions import THRESHOLD, Decided, Predictions, from_rows
+from fairlimits.evaluation.audits.predictions import Decided, Predictions, Threshold, from_rows
 from fairlimits.evaluation.audits.results import Audit
 from fairlimits.evaluation.audits.sentences import beaten_words
 from fairlimits.law import CellDistribution, Outcome, estimate_outcome
@@ -43,7 +43,7 @@ def audit(
     predictions: Predictions,
     *,
     notions: str | Sequence[str] = tuple(NOTIONS),
-    threshold: float | None = THRESHOLD,
+    threshold: Threshold = "auto",
     aware: bool = False,
     test_size: float = 0.3,
     estimator: Any = None,
@@ -63,14 +63,15 @@ def audit(
         The people, or their law.
     predictions : str, sequence of str, array-like, or mapping of str to array-like
         One or several models, which must not have learned from these people. Names are columns of the data set; they
-        are taken out of the features. An array is one model, a mapping one for each name: decisions, 0 or 1, or scores
-        from 0 to 1, one a row; for a `CellDistribution` of shape (N,) or, for a model that sees the group, (N, G). If
-        the data has no column besides predictions, these are what the rules are made from.
+        are taken out of the features. An array is one model, a mapping one for each name: decisions, 0 or 1, or
+        scores, one per row; for a `CellDistribution` of shape (N,) or, for a model that sees the group, (N, G). If the
+        data has no column besides predictions, these are what the rules are made from.
     notions : str or sequence of str, default=("DP", "EA", "EOp", "PE", "EOd")
         The group notions to compare at.
-    threshold : float or None, default=0.5
-        Scores at or above it decide 1. None takes scores as chances of deciding 1, as a rule that decides by lot.
-        Decisions of 0 and 1 stay as they are.
+    threshold : float, "auto" or None, default="auto"
+        Scores at or above it decide 1, whatever their scale. "auto" is 0.5 for scores from 0 to 1, and refuses others.
+        None takes scores as chances of deciding 1, as a rule that decides by lot. Decisions of 0 and 1 stay as they
+        are.
     aware : bool, default=False
         Compare with rules that see the group; by default with rules that do not.
     test_size : float, default=0.3
@@ -181,7 +182,7 @@ def audit_on(
         alone=alone,
     )
     for model in result.models:
-        if model.beaten:
+        if model.too_low:
             warnings.warn(beaten_words(model, aware), BeatenWarning, stacklevel=3)
     return result
 

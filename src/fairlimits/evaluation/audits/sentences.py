@@ -8,56 +8,98 @@ from collections.abc import Sequence
 from fairlimits._util.small_samples import enough
 from fairlimits._util.types import Ints
 from fairlimits.data import set_aside_note
-from fairlimits.evaluation.audits.comparisons import NO_LEAD, AuditedModel
+from fairlimits.evaluation.audits.comparisons import NO_LEAD, ROUNDING, AuditedModel, Standing, above_zero
 from fairlimits.notions import NOT_ESTIMABLE_TEXT, NOTIONS, Estimate, title
-
-# A difference of exact figures that is smaller than this is rounding.
-_ROUNDING = 1e-9
 
 
 def model_words(model: AuditedModel, rows: int | None) -> str:
     """Two sentences on a model: where it stands, and what could be gained at the same fairness."""
     where = "of the distribution (plug-in)" if rows is None else f"of {rows:,} held-out rows"
-    gaps = [own for own in model.standings if model.gaps[own.notions[0]].known]
+    gaps = [own.notions[0] for own in model.standings if model.gaps[own.notions[0]].known]
     first = f"{model.name} decides {_percent(model.accuracy)} {where} as their label says"
     if gaps:
-        widest = max(gaps, key=lambda own: model.gaps[own.notions[0]].value).notions[0]
+        widest = max(gaps, key=lambda name: model.gaps[name].value)
         first += f", and its largest gap between groups is {_points(model.gaps[widest])} in {title(widest)} ({widest})"
+        direction = model.by_group.gaps[widest].direction
+        first += f": {direction}" if direction else ""
     return f"{first}. {_possible(model)}"
 
 
+def rates_heading(model: AuditedModel) -> str:
+    """What stands beside the rates of a model."""
+    if model.headline is None:
+        return ""
+    at_once = " at once" if len(model.headline.notions) > 1 else ""
+    fair = f"as fair{_up_to_chance(model, model.headline)} in {', '.join(model.headline.notions)}{at_once}"
+    return f", beside the best rule found that is {fair}"
+
+
+def _up_to_chance(model: AuditedModel, own: Standing) -> str:
+    """Whether the rule beside a model is less fair on these rows, though by no more than chance explains."""
+    exceeds = any(own.rule_gaps[name].value > model.gaps[name].value + NO_LEAD for name in own.notions)
+    return " (up to chance)" if exceeds else ""
+
+
 def _possible(model: AuditedModel) -> str:
-    own = model.beaten[0] if model.beaten else model.headline
+    own = model.too_low[0] if model.too_low else model.headline
     if own is None:
         return "What is possible at the same fairness is not estimable: too few rows stand behind its gaps."
-    where = f"At the same fairness in {_listed(own.notions)}{' at once' if len(own.notions) > 1 else ''}"
+    at_once = " at once" if len(own.notions) > 1 else ""
+    where = f"At the same fairness{_up_to_chance(model, own)} in {_listed(own.notions)}{at_once}"
     if own.beaten:
-        return (
-            f"{where} it is better than the best rule that we found by {_points(_turned(own.avoidable))}, so our "
-            "estimate of the limit is too low to say what is avoidable."
+        by = f"{where} it is better than the best rule that we found by {_points(_turned(own.avoidable))}"
+        so = (
+            "so our estimate of the limit is too low to say what is avoidable"
+            if len(own.notions) == 1
+            else "so nothing is shown to be avoidable"
         )
+        return f"{by}, {so}; {_beside_best(model)}."
     more = f"{_points(own.unavoidable)} more, which the best rule we found has at larger gaps,"
-    if _above_zero(own.avoidable):
+    if above_zero(own.avoidable):
         gain = f"{_points(own.avoidable)} of accuracy could be gained by a rule that we found"
         rest = f"{more} by none that we could find"
+    elif own.avoidable.value < -NO_LEAD:
+        ahead = f"it is ahead of the best by {_bare(_turned(own.avoidable))}"
+        return f"{where}, no rule that we could find is clearly more accurate ({ahead}); {_beside_best(model)}."
     else:
         gain = f"no rule that we could find is clearly more accurate (the best by {_bare(own.avoidable)})"
         rest = f"{more} could be gained by none that we could find"
-    if own.unavoidable.value < _ROUNDING and not own.unavoidable.high > NO_LEAD:
+    if own.unavoidable.value < ROUNDING and not own.unavoidable.high > NO_LEAD:
         rest = "the best rule we found whatever its gaps is no better"
-    elif not _above_zero(own.unavoidable):
+    elif not above_zero(own.unavoidable):
         rest = f"whether the best rule whatever its gaps is better than that is not clear ({_bare(own.unavoidable)})"
     return f"{where}, {gain}, and {rest}."
 
 
+def _beside_best(model: AuditedModel) -> str:
+    """Where a model that is ahead of the rule as fair stands beside the most accurate rule, whatever its gaps."""
+    if above_zero(model.loss):
+        more = f"{_points(model.loss)} of accuracy, which the best rule we found has at other gaps"
+        return f"{more}, could be gained by none that we could find at these"
+    if above_zero(_turned(model.loss)):
+        by = _points(_turned(model.loss))
+        return f"it is better than the most accurate rule we found, whatever its gaps, by {by}"
+    return f"it is not clear whether the best rule we found, whatever its gaps, is better ({_bare(model.loss)})"
+
+
 def beaten_words(model: AuditedModel, aware: bool) -> str:
-    """Say loudly that a model is better than what we found, and what to do."""
-    by = ", ".join(f"{own.name} by {_points(_turned(own.avoidable))}" for own in model.beaten)
+    """Say that a model is better than what we found, loudly where chance does not explain it, and what to do."""
     sees = "" if aware else " if it sees the group, compare with rules that see it (aware=True, --aware);"
-    return (
-        f"THE ESTIMATED LIMIT IS TOO LOW: {model.name} is better than the best rule we found at its own gap ({by}). "
+    advice = (
         f"Make sure that it never learned from these rows;{sees} or estimate again with its own learner "
         "(estimator=...), with its features, or with more rows."
+    )
+    if not model.too_low:
+        (own,) = model.beaten
+        return (
+            f"{model.name} is better, by {_points(_turned(own.avoidable))}, than the best rule we found that is held "
+            f"to its gaps in {_listed(own.notions)} at once: the estimated limit is too low there, or chance in the "
+            f"measured gaps, which this interval does not hold, holds the rule back. {advice}"
+        )
+    by = ", ".join(f"{own.name} by {_points(_turned(own.avoidable))}" for own in model.too_low)
+    return (
+        f"THE ESTIMATED LIMIT IS TOO LOW: {model.name} is better than the best rule we found at its own gap ({by}). "
+        f"{advice}"
     )
 
 
@@ -108,10 +150,6 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _above_zero(estimate: Estimate) -> bool:
-    return estimate.value > _ROUNDING if math.isnan(estimate.low) else estimate.low > 0
-
-
 def _turned(estimate: Estimate) -> Estimate:
     return Estimate(-estimate.value, -estimate.high, -estimate.low)
 
@@ -142,3 +180,15 @@ def _in_points(difference: Estimate) -> list[str]:
 def points_cell(difference: Estimate) -> str:
     """A difference in percentage points, for a table."""
     return _points(difference).replace(" points", "") if difference.known else NOT_ESTIMABLE_TEXT
+
+
+def avoidable_cell(standing: Standing) -> str:
+    """What is avoidable, for a table; or by how much the model is ahead."""
+    if standing.beaten:
+        return f"none: ahead by {points_cell(_turned(standing.avoidable))}"
+    return points_cell(standing.avoidable)
+
+
+def unavoidable_cell(standing: Standing) -> str:
+    """What could be gained by no rule found, for a table; none where the model is ahead of all of them."""
+    return "none" if standing.unavoidable.high < -NO_LEAD else points_cell(standing.unavoidable)

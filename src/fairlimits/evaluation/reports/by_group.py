@@ -57,7 +57,7 @@ class Fares:
             tuple(
                 GroupLine(
                     name,
-                    int(found.counts[g].sum()),
+                    found.rows[g] or 0,
                     {figure: HeldOutFigure.of(own[g]) for figure, own in figures.items()},
                 )
                 for g, name in enumerate(found.groups)

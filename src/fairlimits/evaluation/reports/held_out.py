@@ -23,7 +23,8 @@ from fairlimits.evaluation.reports.parts import (
     SituationLine,
     finite,
 )
-from fairlimits.evaluation.scenarios import Scenarios, compare
+from fairlimits.evaluation.scenario_results import Scenarios
+from fairlimits.evaluation.scenarios import compare
 from fairlimits.law import Outcome, discretize
 from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, decide_all, frontier, solve
 from fairlimits.notions import (

@@ -1,0 +1,270 @@
+"""`Scenarios`: the situations side by side, as plain data, as tables, in words and as a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from fairlimits._util.notebooks import Shown
+from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
+from fairlimits.evaluation.audits import Audit
+from fairlimits.notions import INDIVIDUAL, Estimate, Evaluation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# A difference that is printed as 0.0 points is none.
+_NOTHING = 5e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """One of the situations.
+
+    Parameters
+    ----------
+    aware : bool
+        Whether the rule sees the group.
+    decorrelated : bool
+        Whether its features must be independent of the group.
+    fixed : bool
+        Whether the rule was fixed before its features were decorrelated, as in the paper.
+    evaluation : Evaluation
+        Plug-in and held-out figures.
+    correlation : float
+        Correlation of features and group that is left: 0 is none. NaN where nothing is asked of it.
+    constant : bool
+        Whether the rule gives everybody the same score.
+    """
+
+    aware: bool
+    decorrelated: bool
+    fixed: bool
+    evaluation: Evaluation
+    correlation: float
+    constant: bool = False
+
+    @property
+    def name(self) -> str:
+        """The situation in words."""
+        sees = "group seen" if self.aware else "group hidden"
+        if not self.decorrelated:
+            return sees
+        return f"{sees}, decorrelated{' after the rule was fixed' if self.fixed else ''}"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Accuracy that one situation loses against another, on the same rows.
+
+    Parameters
+    ----------
+    name : str
+        What costs it, in words.
+    plug_in : float
+        The difference as the estimates have it.
+    held_out : Estimate
+        The difference on held-out rows, with an interval from paired resamples.
+    """
+
+    name: str
+    plug_in: float
+    held_out: Estimate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scenarios(Shown):
+    """The situations side by side.
+
+    Parameters
+    ----------
+    tolerances : mapping of str to float
+        Largest gap allowed for each notion.
+    correlation : float
+        Largest correlation of features and group that "decorrelated" allows.
+    situations : tuple of Situation
+        Without decorrelation, with it and a rule free to adapt, with it and a fixed rule; hidden first, then seen.
+    costs : tuple of Cost
+        What hiding the group costs, and what decorrelating costs.
+    learned, tested : int
+        Rows that the rules were made from, and rows that they were evaluated on.
+    calibration_error : float
+        How far the estimates of P(A, Y | x) are from what came true, out of fold, on average over bins.
+    audit : Audit or None
+        Given models beside the best rules we found that see the group, in the group notions that were asked for.
+    """
+
+    tolerances: Mapping[str, float]
+    correlation: float
+    situations: tuple[Situation, ...]
+    costs: tuple[Cost, ...]
+    learned: int
+    tested: int
+    calibration_error: float
+    audit: Audit | None = None
+
+    def to_frame(self) -> pa.Table:
+        """All figures as a table, a row for each situation."""
+        records: list[dict[str, Any]] = [
+            {
+                "situation": own.name,
+                "aware": own.aware,
+                "decorrelated": own.decorrelated,
+                "rule fixed before": own.fixed,
+                "correlation": own.correlation,
+                "same score for all": own.constant,
+                **own.evaluation.to_dict(),
+            }
+            for own in self.situations
+        ]
+        return pa.Table.from_pylist(records)
+
+    def rates_to_frame(self) -> pa.Table:
+        """How each group fares on held-out rows, a row for each situation and group."""
+        return pa.Table.from_pylist(
+            [
+                {"situation": own.name, **record}
+                for own in self.situations
+                for record in own.evaluation.by_group.records()
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures as plain data; None where a figure is not estimable."""
+        situations = _without_nan(self.to_frame().to_pylist())
+        for record, own in zip(situations, self.situations, strict=True):
+            record["rates by group"] = own.evaluation.by_group.to_dict()
+        return {
+            "tolerances": dict(self.tolerances),
+            "rows": {"learned": self.learned, "held out": self.tested},
+            "situations": situations,
+            "costs": _without_nan(self.costs_to_frame().to_pylist()),
+            "calibration error": self.calibration_error,
+            "in words": self.summary(),
+            "model": None
+            if self.audit is None
+            else {
+                "rates by group": self.audit.rates_to_dict(),
+                "lines": _without_nan(self.audit.to_frame().to_pylist()),
+                "in words": self.audit.summary(),
+                "notes": list(self.audit.notes),
+            },
+        }
+
+    def costs_to_frame(self) -> pa.Table:
+        """What hiding and decorrelating cost, as a table."""
+        return pa.Table.from_pylist(
+            [
+                {
+                    "what": cost.name,
+                    "plug-in": cost.plug_in,
+                    "held out": cost.held_out.value,
+                    "low": cost.held_out.low,
+                    "high": cost.held_out.high,
+                }
+                for cost in self.costs
+            ]
+        )
+
+    def summary(self) -> str:
+        """Say what was found in a few sentences, and no more than was found."""
+        hidden, seen = self.find(aware=False), self.find(aware=True)
+        asked = " and ".join(f"{name} within {eps:g}" for name, eps in self.tolerances.items()) or "no constraint"
+        best = seen.evaluation.accuracy
+        lines = [
+            f"With {asked}, the best rule we found that sees the group reaches {best.value:.1%} on "
+            f"{self.tested:,} held-out rows (interval {best.low:.1%} to {best.high:.1%}); one that does not see it "
+            f"reaches {hidden.evaluation.accuracy.value:.1%}."
+        ]
+        for own, which in ((seen, "sees the group"), (hidden, "does not")):
+            gaps = [_held(own.evaluation, name, eps) for name, eps in self.tolerances.items() if name != INDIVIDUAL]
+            if gaps:
+                lines.append(f"Gaps on those rows of the one that {which}: {'; '.join(gaps)}.")
+        alike = [own.name for own in self.situations if own.constant]
+        if alike:
+            lines.append(f"Everybody gets the same score there: {'; '.join(alike)}.")
+        lines += [_cost_words(cost) for cost in self.costs]
+        lines.append("These are estimated limits: a rule that we could not find may do better.")
+        return " ".join(lines)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the held-out accuracy of each situation with its interval, and the plug-in accuracy beside it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        with figure_style():
+            ax = axes_or_new(ax, (7.4, 3.4))
+            for at, own in enumerate(self.situations):
+                held, colour = own.evaluation.accuracy, colour_of("aware" if own.aware else "unaware")
+                reach = [[held.value - held.low], [held.high - held.value]]
+                label = None if at else "held out"
+                ax.errorbar([held.value], [at], xerr=reach, fmt="o", capsize=3, color=colour, label=label)
+                ax.plot(own.evaluation.plug_in, at, "|", color=colour, markersize=12, label=None if at else "plug-in")
+            ax.set_yticks(range(len(self.situations)), [own.name for own in self.situations])
+            ax.set_ylim(len(self.situations) - 0.5, -0.5)
+            ax.set_xlabel(
+                f"accuracy, with its {self.situations[0].evaluation.confidence:.0%} interval on held-out rows"
+            )
+            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+        return ax
+
+    def __repr__(self) -> str:
+        asked = ", ".join(f"{name} <= {value:g}" for name, value in self.tolerances.items()) or "no constraint"
+        seen, hidden = (self.find(aware=aware).evaluation.accuracy.value for aware in (True, False))
+        return f"Scenarios({asked}; held-out accuracy {seen:.4f} group seen, {hidden:.4f} group hidden)"
+
+    def find(self, *, aware: bool, decorrelated: bool = False, fixed: bool = False) -> Situation:
+        """Return one of the situations."""
+        wanted = (aware, decorrelated, fixed)
+        return next(own for own in self.situations if (own.aware, own.decorrelated, own.fixed) == wanted)
+
+
+def _held(evaluation: Evaluation, name: str, tolerance: float) -> str:
+    """A gap on held-out rows, who is lowest and highest, and whether it keeps its tolerance."""
+    gap = evaluation.gaps[name]
+    if not gap.known:
+        return f"{name} {gap}"
+    if gap.low > tolerance:
+        kept = f"above {tolerance:g}"
+    elif gap.high <= tolerance:
+        kept = f"within {tolerance:g}"
+    else:
+        kept = f"whether it is within {tolerance:g} cannot be told from these rows"
+    direction = evaluation.by_group.gaps[name].direction
+    return f"{name} {gap}, {kept}{f' ({direction})' if direction else ''}"
+
+
+def _cost_words(cost: Cost) -> str:
+    """What less freedom costs, as far as its interval shows."""
+    value, low, high = (_tenths(end) for end in cost.held_out)
+    points = f"{value} points of accuracy (interval {low} to {high})"
+    name = f"{cost.name}," if "," in cost.name else cost.name
+    if cost.held_out.low > _NOTHING:
+        return f"{name} costs {points}."
+    if cost.held_out.high < -_NOTHING:
+        value, low, high = (_tenths(-end) for end in (cost.held_out.value, cost.held_out.high, cost.held_out.low))
+        return (
+            f"{name} gains {value} points of accuracy (interval {low} to {high}) on these rows, so the freer rule "
+            "that we found is not the best there is, unless it keeps the tolerances better."
+        )
+    return f"{cost.name}: {points}, so no cost is shown on these rows."
+
+
+def _tenths(share: float) -> str:
+    text = f"{100 * share:.1f}"
+    return "0.0" if text == "-0.0" else text
+
+
+def _without_nan(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    # JSON has no NaN: what is not estimable is null.
+    return [
+        {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
+        for row in rows
+    ]
