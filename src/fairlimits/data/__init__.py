@@ -9,10 +9,12 @@ from fairlimits.data.benchmarks import (
     load_dataset,
     load_table,
 )
-from fairlimits.data.columns import Table, read_numbers, read_values, refuse_identifier
+from fairlimits.data.bins import Bins, parse_bins
+from fairlimits.data.columns import Table, read_numbers, read_values
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.draws import check_seed, row_draws
 from fairlimits.data.encoding import EncodedFeature, Encoding
+from fairlimits.data.features import read_all_columns
 from fairlimits.data.loading import open_data
 from fairlimits.data.parts import find_files, is_pattern
 from fairlimits.data.reading import read_features, read_groups
@@ -28,6 +30,7 @@ __all__ = [
     "MISSING",
     "SET_ASIDE",
     "BenchmarkStatus",
+    "Bins",
     "Dataset",
     "EncodedFeature",
     "Encoding",
@@ -55,12 +58,13 @@ __all__ = [
     "load_table",
     "open_data",
     "open_stream",
+    "parse_bins",
+    "read_all_columns",
     "read_features",
     "read_groups",
     "read_numbers",
     "read_table",
     "read_values",
-    "refuse_identifier",
     "row_draws",
     "set_aside_note",
     "value_text",

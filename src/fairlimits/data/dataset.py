@@ -14,11 +14,13 @@ import pyarrow as pa
 
 from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
 from fairlimits.data import reading
+from fairlimits.data.bins import Bins
+from fairlimits.data.features import column_notes
 from fairlimits.data.reading import Names, Unseen, stratum_counts
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar, Schema, value_text
 from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, set_aside_note
-from fairlimits.errors import DataError, InputError, SmallGroupsWarning
+from fairlimits.errors import ColumnsWarning, DataError, InputError, SmallGroupsWarning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,13 +95,16 @@ class Dataset:
         numeric: Names = None,
         categorical: Names = None,
         drop: Names = None,
+        features: Names = None,
+        bins: Bins = None,
         missing_sensitive: MissingSensitive = "refuse",
         small_groups: SmallGroups = SET_ASIDE,
     ) -> Dataset:
         """Read a table.
 
         Every column that has no other part becomes a feature: numbers are numeric; text, truth values and
-        declared categories are categorical.
+        declared categories are categorical. Dates become numbers, of days since 1970-01-01. Of more than 100
+        categories, the 100 most frequent with at least 10 rows are kept, and the others grouped as "(other)".
 
         Parameters
         ----------
@@ -120,6 +125,11 @@ class Dataset:
             Features to be read as numbers, or as categories, whatever their type.
         drop : str or sequence of str, optional
             Columns to leave out.
+        features : str or sequence of str, optional
+            The only columns to use as features; by default all that have no other part.
+        bins : mapping of str to float or sequence of float, optional
+            Columns of numbers, features or sensitive ones, to be cut into ranges: ``{"age": [25, 60]}`` makes "under
+            25", "25 to under 60" and "60 and over" of ages.
         missing_sensitive : {"refuse", "group", "drop"}
             What to do with rows without a sensitive value: raise an error, make them the group "(missing)",
             or drop them.
@@ -136,12 +146,14 @@ class Dataset:
         Raises
         ------
         DataError
-            If the table cannot be used; the message says why and what to do.
+            If the table cannot be used; the message names all that is wrong, and the options that help.
 
         Warns
         -----
         SmallGroupsWarning
             If there are small groups: which, and what was done with them (`small_groups_note`).
+        ColumnsWarning
+            If columns were not read as they are (`column_notes`).
         """
         found = cls(
             *reading.rows(
@@ -153,12 +165,16 @@ class Dataset:
                 numeric=numeric,
                 categorical=categorical,
                 drop=drop,
+                features=features,
+                bins=bins,
                 missing_sensitive=missing_sensitive,
                 small_groups=small_groups,
             )
         )
         if found.small_groups_note is not None:
             warnings.warn(found.small_groups_note, SmallGroupsWarning, stacklevel=2)
+        for note in found.column_notes:
+            warnings.warn(note, ColumnsWarning, stacklevel=2)
         return found
 
     @classmethod
@@ -213,6 +229,16 @@ class Dataset:
         """Which groups are too small to speak about, and what was done with them; None if none are."""
         notes = [self.regrouped, set_aside_note(self.groups, self.counts)]
         return " ".join(note for note in notes if note is not None) or None
+
+    @property
+    def column_notes(self) -> tuple[str, ...]:
+        """Which columns are not as they were in the table, in sentences: rare values grouped, dates as numbers."""
+        features = self.schema.features
+        others = [
+            0 if own.other is None else int((self.columns[own.name] == own.categories.index(own.other)).sum())
+            for own in features
+        ]
+        return column_notes(features, others, self.n_rows)
 
     @cached_property
     def shares(self) -> npt.NDArray[np.float64]:

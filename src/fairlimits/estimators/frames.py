@@ -25,9 +25,6 @@ from fairlimits.data import (
     find_groups,
     is_frame,
     read_groups,
-    read_numbers,
-    read_values,
-    refuse_identifier,
 )
 from fairlimits.errors import DataError, InputError, SmallGroupsWarning
 
@@ -73,21 +70,6 @@ def read_weights(sample_weight: Any, X: Any) -> Floats | None:
     if sample_weight is None:
         return None
     return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
-
-
-def learn_features(table: Table) -> tuple[tuple[Feature, ...], dict[str, NDArray[Any]]]:
-    """Read every column as a feature, of the kind that its type says."""
-    features: list[Feature] = []
-    columns: dict[str, NDArray[Any]] = {}
-    for name in table.names:
-        if table.kind(name) == "numeric":
-            columns[name] = read_numbers(name, table.column(name))
-            features.append(Feature(name, "numeric"))
-        else:
-            columns[name], categories = read_values(name, table.column(name))
-            refuse_identifier(name, len(categories), len(table))
-            features.append(Feature(name, "categorical", categories))
-    return tuple(features), columns
 
 
 def make_dataset(
