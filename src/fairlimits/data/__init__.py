@@ -21,6 +21,7 @@ from fairlimits.data.reading import read_features, read_groups
 from fairlimits.data.registry import benchmark_names
 from fairlimits.data.roles import find_groups
 from fairlimits.data.schema import MISSING, Feature, Scalar, Schema, category_columns, value_text
+from fairlimits.data.screening import Concern, concerns
 from fairlimits.data.sensitive import Sensitive, arrow_column, is_frame
 from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, check_small_groups, set_aside_note
 from fairlimits.data.stream import Learned, Reader, Stream, open_stream
@@ -31,6 +32,7 @@ __all__ = [
     "SET_ASIDE",
     "BenchmarkStatus",
     "Bins",
+    "Concern",
     "Dataset",
     "EncodedFeature",
     "Encoding",
@@ -50,6 +52,7 @@ __all__ = [
     "category_columns",
     "check_seed",
     "check_small_groups",
+    "concerns",
     "find_files",
     "find_groups",
     "is_frame",

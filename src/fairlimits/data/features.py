@@ -148,15 +148,25 @@ def column_notes(features: Sequence[Feature], others: Sequence[int], rows: int) 
     rows : int
         All rows.
     """
-    notes = []
-    dates = [feature.name for feature in features if feature.date]
-    if dates:
-        notes.append(f"Dates read as numbers, of days since 1970-01-01: {', '.join(dates)}.")
-    for feature, own in zip(features, others, strict=True):
-        if feature.other is not None:
-            kept = len(feature.categories) - 1 - (feature.categories[-1] is None)
-            notes.append(
-                f"Of {feature.name}, the {kept} most frequent values are kept; all others, in {own:,} of {rows:,} "
-                f"rows, are one category, {feature.other}."
-            )
-    return tuple(notes)
+    dates = date_note(features)
+    grouped = [
+        grouped_note(feature, own, rows)
+        for feature, own in zip(features, others, strict=True)
+        if feature.other is not None
+    ]
+    return tuple(grouped if dates is None else [dates, *grouped])
+
+
+def date_note(features: Sequence[Feature]) -> str | None:
+    """Say which features are dates, read as numbers; None if none are."""
+    dates = ", ".join(feature.name for feature in features if feature.date)
+    return f"Dates read as numbers, of days since 1970-01-01: {dates}." if dates else None
+
+
+def grouped_note(feature: Feature, others: int, rows: int) -> str:
+    """Say how many values of a feature are kept, and in how many of all rows others were grouped."""
+    kept = len(feature.categories) - 1 - (feature.categories[-1] is None)
+    return (
+        f"Of {feature.name}, the {kept} most frequent values are kept; all others, in {others:,} of {rows:,} rows, are "
+        f"one category, {feature.other}."
+    )
