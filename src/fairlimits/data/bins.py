@@ -8,11 +8,12 @@ from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
 
-Bins: TypeAlias = Mapping[str, float | Sequence[float]] | None
+Bins: TypeAlias = Mapping[str, float | Sequence[float] | NDArray[Any]] | None
 Cuts: TypeAlias = dict[str, tuple[float, ...]]
 
 
@@ -81,7 +82,7 @@ def bin_names(cuts: Sequence[float]) -> tuple[str, ...]:
     return (f"under {texts[0]}", *middle, f"{texts[-1]} and over")
 
 
-def bin_codes(cuts: Sequence[float], values: Floats) -> np.ndarray[Any, np.dtype[np.int32]]:
+def bin_codes(cuts: Sequence[float], values: Floats) -> NDArray[np.int32]:
     """Position of the range of each number; of a missing one, the number of ranges."""
     codes = np.searchsorted(np.asarray(cuts), values, side="right")
     return np.where(np.isnan(values), len(cuts) + 1, codes).astype(np.int32)

@@ -31,7 +31,7 @@ def check_parts(table: Table, parts: dict[str, tuple[str, ...]]) -> None:
     """
     owner: dict[str, str] = {}
     for part, names in parts.items():
-        table.require(names, part)
+        table.require(names, "feature" if part == "features" else part)
         if part in ("features", "bins"):
             continue
         for name in names:
