@@ -56,6 +56,10 @@ REFUSED: dict[str, Any] = {
     "infinite": np.where(np.arange(N) < 2, np.inf, 1.0),
     "clock": [pd.Timestamp("2020-01-01").time()] * N,
     "lists": [[1, 2]] * N,
+    "decimals": [f"{k % 300 / 7:.3f}" for k in range(N)],
+    "huge": pd.Series([10**30] * N, dtype=object),
+    "bytes": [b"x"] * N,
+    "sets": [{1}] * N,
     "dirty": ["n/a" if k < 3 else str(k % 400) for k in range(N)],
     "two words": [f"q{k}" for k in range(N)],
 }
@@ -96,8 +100,8 @@ def test_all_troubles_are_told_at_once() -> None:
     lines = str(found).splitlines()
     assert lines[0] == f"The table has {len(REFUSED)} problems:"
     assert len(lines) == len(REFUSED) + 3
-    assert 'numeric=["case"]' in lines[-1]
-    assert found.shell.splitlines()[-1] == "- To read as numbers what are numbers: --numeric case"
+    assert 'numeric=["case", "decimals"]' in lines[-1]
+    assert found.shell.splitlines()[-1] == "- To read as numbers what are numbers: --numeric case --numeric decimals"
     # The option that is to be pasted leaves out what was left out before, too.
     with pytest.raises(DataError, match=r'drop=\["age", "name"\]'):
         Dataset.from_frame(pd.DataFrame({**people(), "x": 1, "name": REFUSED["name"]}), **ROLES, drop="age")
@@ -160,6 +164,7 @@ def test_rare_values_are_grouped_for_new_rows_too(name: str) -> None:
     frame = pd.DataFrame({**people(), name: HANDLED[name]})
     with pytest.warns(ColumnsWarning, match=f"Of {name}, the 20 most frequent values are kept"):
         data = Dataset.from_frame(frame, **ROLES)
+    assert data.column_notes[0].endswith("read it as one.") == (name == "town_codes")
     feature = data.schema.features[1]
     assert feature.other == "(other)"
     assert len(feature.categories) == 21
@@ -209,7 +214,7 @@ def test_parts_are_read_as_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_troubles_of_parts_are_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "_PART_ROWS", 250)
-    odd = {name: values for name, values in REFUSED.items() if name not in ("mixed", "lists")}
+    odd = {name: values for name, values in REFUSED.items() if name not in ("mixed", "lists", "huge", "sets")}
     with pytest.raises(DataError, match=f"The table has {len(odd)} problems") as found:
         in_parts(odd, tmp_path).learn()
     assert all(f"Column {name!r}" in str(found.value) for name in odd)

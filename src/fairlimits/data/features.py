@@ -113,6 +113,8 @@ def category_feature(name: str, values: Sequence[Scalar], rows: Sequence[int]) -
             f"holds numbers, and text such as {odd!r} among them ({n - sum(numbers):,} of {n:,} different values)",
             "correct these values",
         )
+    if n > MOST_CATEGORIES and all(numbers) and any(isinstance(own, str) and "." in own for own in values[:n]):
+        raise ColumnError(name, f"holds numbers as text, {n:,} different ones", "convert it", numeric=True)
     present = sum(rows[:n])
     if 2 * n > present:
         raise ColumnError(
@@ -165,8 +167,9 @@ def date_note(features: Sequence[Feature]) -> str | None:
 
 def grouped_note(feature: Feature, others: int, rows: int) -> str:
     """Say how many values of a feature are kept, and in how many of all rows others were grouped."""
-    kept = len(feature.categories) - 1 - (feature.categories[-1] is None)
+    kept = [own for own in feature.categories if own not in (feature.other, None)]
+    hint = " If these are numbers, read it as one." if all(is_number_text(str(own)) for own in kept) else ""
     return (
-        f"Of {feature.name}, the {kept} most frequent values are kept; all others, in {others:,} of {rows:,} rows, are "
-        f"one category, {feature.other}."
+        f"Of {feature.name}, the {len(kept)} most frequent values are kept; all others, in {others:,} of {rows:,} "
+        f"rows, are one category, {feature.other}.{hint}"
     )
