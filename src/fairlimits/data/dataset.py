@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
 from fairlimits.data import reading
+from fairlimits.data.arrays import apportion, dictionary, frozen, frozen_codes
 from fairlimits.data.bins import Bins
 from fairlimits.data.features import column_notes
 from fairlimits.data.reading import Names, Unseen, stratum_counts
@@ -59,23 +60,23 @@ class Dataset:
 
     def __post_init__(self) -> None:
         n = len(self.label)
-        label = _frozen_codes("label", self.label, np.int8, n, 0, 1)
-        group = _frozen_codes("group", self.group, np.int64, n, 0, len(self.schema.groups) - 1)
+        label = frozen_codes("label", self.label, np.int8, n, 0, 1)
+        group = frozen_codes("group", self.group, np.int64, n, 0, len(self.schema.groups) - 1)
         columns = {}
         for feature in self.schema.features:
             name = feature.name
             if name not in self.columns:
                 raise DataError(f"The feature {name!r} of the schema has no column.")
             if feature.kind == "numeric":
-                columns[name] = _frozen(name, self.columns[name], np.float64, n)
+                columns[name] = frozen(name, self.columns[name], np.float64, n)
             else:
                 last = len(feature.categories) - 1
-                columns[name] = _frozen_codes(name, self.columns[name], np.int32, n, -1, last)
+                columns[name] = frozen_codes(name, self.columns[name], np.int32, n, -1, last)
         extra = sorted(set(self.columns) - set(columns))
         if extra:
             raise DataError(f"The schema knows no feature {', '.join(map(repr, extra))}.")
         if self.weight is not None:
-            weight = _frozen("weight", self.weight, np.float64, n)
+            weight = frozen("weight", self.weight, np.float64, n)
             if not (np.isfinite(weight) & (weight >= 0)).all():
                 raise DataError("Weights must be finite and 0 or more.")
             object.__setattr__(self, "weight", weight)
@@ -306,7 +307,7 @@ class Dataset:
         rng = np.random.default_rng(random_state)
         sizes = stratum_counts(self.group, self.label, len(self.groups)).ravel()
         total = min(max(round(test_size * self.n_rows), 1), self.n_rows - 1)
-        quota = _apportion(sizes, total, rng)
+        quota = apportion(sizes, total, rng)
         # Sorting shuffled rows by stratum lays every stratum out as one stretch in random order.
         shuffled = rng.permutation(self.n_rows)
         stratum = (self.group * 2 + self.label)[shuffled]
@@ -329,7 +330,7 @@ class Dataset:
             if feature.kind == "numeric":
                 table[feature.name] = pa.array(column, from_pandas=True)
             else:
-                table[feature.name] = _dictionary(column, feature.categories)
+                table[feature.name] = dictionary(column, feature.categories)
         parts = [self.schema.group_values(at) for at in range(len(self.groups))]
         for position, name in enumerate(self.schema.sensitive):
             names = np.array([part[position] for part in parts], dtype=object)
@@ -385,43 +386,3 @@ class Dataset:
             ax.set_xlabel(plain_text(f"rows; the figure is the share with {positive}"))
             ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
         return ax
-
-
-def _apportion(sizes: npt.NDArray[np.int64], total: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Share `total` out in proportion to `sizes` by largest remainder, ties at random."""
-    room = np.maximum(sizes - 1, 0)
-    if room.sum() < total:
-        room = sizes
-    share = sizes * (total / sizes.sum())
-    quota: npt.NDArray[np.int64] = np.minimum(np.floor(share).astype(np.int64), room)
-    while quota.sum() < total:
-        remainder = np.where(quota < room, share - quota, -np.inf)
-        order = np.lexsort((rng.random(len(sizes)), -remainder))
-        open_strata = order[: min(total - int(quota.sum()), int((quota < room).sum()))]
-        quota[open_strata] += 1
-    return quota
-
-
-def _dictionary(codes: npt.NDArray[np.int32], categories: Sequence[Scalar]) -> pa.Array:
-    values = [category for category in categories if category is not None]
-    unknown = (codes < 0) | (codes >= len(values))
-    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=unknown), pa.array(values))
-
-
-def _frozen(name: str, array: npt.ArrayLike, dtype: npt.DTypeLike, n: int) -> npt.NDArray[Any]:
-    # A view, so that the caller's own array stays writable and, with the right type, nothing is copied.
-    view = np.asarray(array, dtype=dtype).view()
-    if view.shape != (n,):
-        raise DataError(f"The column {name!r} has shape {view.shape}, where the label has {n} rows.")
-    view.flags.writeable = False
-    return view
-
-
-def _frozen_codes(
-    name: str, array: npt.ArrayLike, dtype: npt.DTypeLike, n: int, low: int, high: int
-) -> npt.NDArray[Any]:
-    codes = np.asarray(array)
-    # Checked before the type changes, which would fold numbers that are too large back into range.
-    if codes.size and (codes.dtype.kind not in "iub" or codes.min() < low or codes.max() > high):
-        raise DataError(f"The column {name!r} must hold whole numbers from {low} to {high}.")
-    return _frozen(name, codes, dtype, n)

@@ -105,7 +105,7 @@ def category_feature(name: str, values: Sequence[Scalar], rows: Sequence[int]) -
     n = len(values) - missing
     if n <= _FEW:
         return Feature(name, "categorical", tuple(values))
-    numbers = [not isinstance(value, str) or is_number_text(value.strip()) for value in values[:n]]
+    numbers = [not isinstance(value, str) or is_number_text(value) for value in values[:n]]
     if _MOSTLY * n < sum(numbers) < n and n > MOST_CATEGORIES:
         odd = values[numbers.index(False)]
         raise ColumnError(

@@ -16,7 +16,7 @@ from fairlimits.data.dataset import Dataset
 from fairlimits.data.features import date_note, grouped_note
 from fairlimits.data.schema import Feature
 
-Concerned: TypeAlias = Literal[
+ConcernKind: TypeAlias = Literal[
     "leak", "missingness follows the label", "reveals the group", "id", "codes", "empty", "grouped", "dates"
 ]
 
@@ -43,7 +43,7 @@ _PRIOR = 1.0
 _RANGES, _IN_A_RANGE = 50, 10
 
 # A sample of so many rows says all that is wanted.
-_MOST_ROWS = 100_000
+_MOST_ROWS = 50_000
 
 # So many different whole numbers may be codes; they are if their order says so much less of the label than they do.
 _CODES, _ORDER = 20, 0.1
@@ -66,7 +66,7 @@ class Concern:
         The same in a sentence, with what can be done.
     """
 
-    kind: Concerned
+    kind: ConcernKind
     columns: tuple[str, ...]
     text: str
 
@@ -120,7 +120,7 @@ def concerns(dataset: Dataset) -> tuple[Concern, ...]:
     if dates is not None:
         names = tuple(feature.name for feature in dataset.schema.features if feature.date)
         found.append(Concern("dates", names, dates))
-    order = get_args(Concerned)
+    order = get_args(ConcernKind)
     return tuple(sorted(found, key=lambda own: order.index(own.kind)))
 
 

@@ -59,7 +59,7 @@ def one_error(errors: Sequence[DataError], drop: Sequence[str] | None = (), nume
     if not columns and len(errors) == 1:
         return errors[0]
     if drop is None:
-        return DataError("\n".join(str(error) for error in errors))
+        return DataError("\n".join(f"{str(error)[:-1]}, or leave it out." for error in errors))
     dropped = [error.column for error in columns]
     numbers = [error.column for error in columns if error.numeric]
     python = _told(errors, f"drop={_listed([*drop, *dropped])}", f"numeric={_listed([*numeric, *numbers])}")

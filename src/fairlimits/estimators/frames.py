@@ -26,7 +26,7 @@ from fairlimits.data import (
     is_frame,
     read_groups,
 )
-from fairlimits.errors import DataError, InputError, SmallGroupsWarning
+from fairlimits.errors import ColumnsWarning, DataError, InputError, SmallGroupsWarning
 
 ONE_GROUP = "everybody"
 """Name of the group where no sensitive features are given."""
@@ -105,7 +105,10 @@ def make_dataset(
         groups=groups,
         weight=None if weight is None else _unlike("sample_weight", taken | {label, *names}),
     )
-    return Dataset(schema, columns, group, target.codes, weight)
+    data = Dataset(schema, columns, group, target.codes, weight)
+    for note in data.column_notes:
+        warnings.warn(note, ColumnsWarning, stacklevel=3)
+    return data
 
 
 def check_group_notions(tolerances: Mapping[str, float], data: Dataset) -> None:
