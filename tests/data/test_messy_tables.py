@@ -43,6 +43,7 @@ HANDLED: dict[str, Any] = {
     "when": pd.date_range("2020-01-01", periods=N),
     "zoned": pd.date_range("2020-01-01", periods=N, tz="Europe/Rome"),
     "iso": [str(day.date()) for day in pd.date_range("2020-01-01", periods=N)],
+    "universal": [f"{day.date()}T10:00:00Z" for day in pd.date_range("2020-01-01", periods=N)],
     "codes": np.random.default_rng(2).integers(1, 6, N),
     "row": np.arange(N),
     "constant": ["x"] * N,

@@ -6,6 +6,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -203,10 +204,12 @@ def _days_of_text(array: pa.Array) -> npt.NDArray[np.float64] | None:
     there = array.drop_null()
     if not len(there) or not _DATE.match(there[0].as_py().strip()):
         return None
-    try:
-        return _days(pc.utf8_trim_whitespace(array.cast(pa.large_string())).cast(pa.timestamp("us")))
-    except pa.ArrowInvalid:
-        return None
+    texts = pc.utf8_trim_whitespace(array.cast(pa.large_string()))
+    # Without a time zone, or all with one.
+    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        with suppress(pa.ArrowInvalid):
+            return _days(texts.cast(kind))
+    return None
 
 
 def read_values(name: str, array: pa.Array) -> tuple[npt.NDArray[np.int32], tuple[Scalar, ...]]:

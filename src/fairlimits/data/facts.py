@@ -219,12 +219,12 @@ class Facts:
 
     def column_notes(self, schema: Schema) -> tuple[str, ...]:
         """Say which columns are not read as they are."""
-        others = [
-            sum(rows for value, rows in self.columns[own.name].values.items() if own.codes_of([value]) == rest)
-            if (rest := own.codes_of([own.other])) and own.other is not None
-            else 0
-            for own in schema.features
-        ]
+        others = []
+        for own in schema.features:
+            counted = self.columns[own.name].values
+            (rest,) = own.codes_of([own.other])
+            grouped = zip(own.codes_of(counted), counted.values(), strict=True)
+            others.append(0 if own.other is None else sum(rows for code, rows in grouped if code == rest))
         return column_notes(schema.features, others, self.rows)
 
     def _schema(self, roles: Roles, features: tuple[Feature, ...]) -> tuple[Schema, str | None]:

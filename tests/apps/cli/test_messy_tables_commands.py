@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -94,6 +95,9 @@ def test_what_was_done_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str
         assert run(["frontier", str(tmp_path / "towns.csv"), *COLUMNS, *QUICK, *more]) == 0
         out = capsys.readouterr().out
         assert [words for words in said if words in out] == said
+    target = tmp_path / "curve.json"
+    assert run(["frontier", str(tmp_path / "towns.csv"), *COLUMNS, *QUICK, "-o", str(target)]) == 0
+    assert said[0].removeprefix("Note: ") in json.loads(target.read_text())["notes"]
 
 
 def test_features_and_bins(csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -233,12 +233,13 @@ def say_small_groups(rows: Dataset | CellDistribution) -> None:
 
 
 def notes_of(rows: Dataset | Stream | CellDistribution, dist: CellDistribution) -> list[str]:
-    """List for a file which groups are too small, and whether the rows are too few for their cells."""
+    """List for a file how columns were read, which groups are too small, and whether rows are too few for cells."""
     from fairlimits.data import Dataset
     from fairlimits.law import support_note
 
     notes = (rows if isinstance(rows, Dataset) else dist).small_groups_note, support_note(dist)
-    return [note for note in notes if note is not None]
+    columns = rows.column_notes if isinstance(rows, Dataset) else ()
+    return [*columns, *(note for note in notes if note is not None)]
 
 
 def _in_parts(source: str, stream: bool | None) -> bool:
