@@ -102,7 +102,7 @@ def test_all_troubles_are_told_at_once() -> None:
     assert lines[0] == f"The table has {len(REFUSED)} problems:"
     assert len(lines) == len(REFUSED) + 3
     assert 'numeric=["case", "decimals"]' in lines[-1]
-    assert found.shell.splitlines()[-1] == "- To read as numbers what are numbers: --numeric case --numeric decimals"
+    assert found.shell.splitlines()[-1] == "To read as numbers what are numbers: --numeric case --numeric decimals"
     # The option that is to be pasted leaves out what was left out before, too.
     with pytest.raises(DataError, match=r'drop=\["age", "name"\]'):
         Dataset.from_frame(pd.DataFrame({**people(), "x": 1, "name": REFUSED["name"]}), **ROLES, drop="age")

@@ -75,11 +75,12 @@ def _told(errors: Sequence[DataError], drop: str, numeric: str, shell: bool = Fa
     lines = [error.shell if shell else str(error) for error in errors[:_MOST_LINES]]
     if len(errors) > _MOST_LINES:
         lines.append(f"and {len(errors) - _MOST_LINES} more columns, all of which are in the options below.")
+    lines = [f"The table has {len(errors)} problems:", *(f"- {line}" for line in lines)]
     if columns:
         lines.append(f"To leave {'these columns' if len(columns) > 1 else 'this column'} out: {drop}")
     if any(error.numeric for error in columns):
         lines.append(f"To read as numbers what are numbers: {numeric}")
-    return "\n".join([f"The table has {len(errors)} problems:", *(f"- {line}" for line in lines)])
+    return "\n".join(lines)
 
 
 def _listed(names: Sequence[str]) -> str:

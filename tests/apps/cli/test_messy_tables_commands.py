@@ -63,7 +63,7 @@ def test_one_message_with_the_options_that_help(
     lines = captured.err.strip().splitlines()
     assert lines[0] == "Error: The table has 3 problems:"
     assert [re.findall(r"Column '([^']+)'", line) for line in lines[1:-1]] == [["name"], ["case no"], ["infinite"]]
-    assert lines[-1] == "- To leave these columns out: --drop name --drop 'case no' --drop infinite"
+    assert lines[-1] == "To leave these columns out: --drop name --drop 'case no' --drop infinite"
     assert "Traceback" not in captured.err
 
 
