@@ -12,7 +12,8 @@
     └── SolverError (also RuntimeError)     the solver ended without a proven optimum
 
 Each message says what came, what is needed and what to do. `SmallGroupsWarning` is here too: rooms that know nothing of
-each other warn of the same; and `ConstantRuleWarning`: the command line knows it before any room is loaded.
+each other warn of the same; and `ColumnsWarning` and `ConstantRuleWarning`: the command line knows them before any room
+is loaded.
 """
 
 from __future__ import annotations
@@ -23,7 +24,24 @@ class FairlimitsError(Exception):
 
 
 class InputError(FairlimitsError, ValueError):
-    """An argument, option or value that cannot be used."""
+    """An argument, option or value that cannot be used.
+
+    Parameters
+    ----------
+    *words : object
+        The message.
+    shell : str, optional
+        The message for the command line, where it is not the same: options have other spellings there.
+
+    Attributes
+    ----------
+    shell : str
+        The message in the words of the command line.
+    """
+
+    def __init__(self, *words: object, shell: str | None = None) -> None:
+        super().__init__(*words)
+        self.shell = str(self) if shell is None else shell
 
 
 class DataError(InputError):
@@ -62,6 +80,10 @@ class SolverError(FairlimitsError, RuntimeError):
 
 class SmallGroupsWarning(UserWarning):
     """Groups are too small to speak about, and were set aside, joined or dropped; or nothing is left to compare."""
+
+
+class ColumnsWarning(UserWarning):
+    """Columns of a table were not read as they are: rare values were grouped, or dates became numbers."""
 
 
 class ConstantRuleWarning(UserWarning):

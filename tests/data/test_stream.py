@@ -168,7 +168,7 @@ def changed(table: pa.Table, name: str, values: Any) -> pa.Table:
         (lambda t: changed(t, "weight", pa.array([0.0] * 900)), {"weight": "weight"}, "0 in every row"),
         (lambda t: changed(t, "weight", pa.array([-1.0] * 900)), {"weight": "weight"}, "negative"),
         (lambda t: changed(t, "age", pa.array([np.inf] * 900)), {}, "infinite"),
-        (lambda t: changed(t, "age", pa.array([0] * 900, pa.date32())), {}, "neither a number nor a category"),
+        (lambda t: changed(t, "age", pa.array([0] * 900, pa.time32("s"))), {}, "neither a number nor a category"),
         (lambda t: t.slice(0, 0), {}, "empty"),
     ],
 )

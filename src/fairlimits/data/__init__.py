@@ -9,16 +9,19 @@ from fairlimits.data.benchmarks import (
     load_dataset,
     load_table,
 )
-from fairlimits.data.columns import Table, read_numbers, read_values, refuse_identifier
+from fairlimits.data.bins import Bins, parse_bins
+from fairlimits.data.columns import Table, read_numbers, read_values
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.draws import check_seed, row_draws
 from fairlimits.data.encoding import EncodedFeature, Encoding
+from fairlimits.data.features import read_all_columns
 from fairlimits.data.loading import open_data
 from fairlimits.data.parts import find_files, is_pattern
 from fairlimits.data.reading import read_features, read_groups
 from fairlimits.data.registry import benchmark_names
 from fairlimits.data.roles import find_groups
 from fairlimits.data.schema import MISSING, Feature, Scalar, Schema, category_columns, value_text
+from fairlimits.data.screening import Concern, concerns
 from fairlimits.data.sensitive import Sensitive, arrow_column, is_frame
 from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, check_small_groups, set_aside_note
 from fairlimits.data.stream import Learned, Reader, Stream, open_stream
@@ -28,6 +31,8 @@ __all__ = [
     "MISSING",
     "SET_ASIDE",
     "BenchmarkStatus",
+    "Bins",
+    "Concern",
     "Dataset",
     "EncodedFeature",
     "Encoding",
@@ -47,6 +52,7 @@ __all__ = [
     "category_columns",
     "check_seed",
     "check_small_groups",
+    "concerns",
     "find_files",
     "find_groups",
     "is_frame",
@@ -55,12 +61,13 @@ __all__ = [
     "load_table",
     "open_data",
     "open_stream",
+    "parse_bins",
+    "read_all_columns",
     "read_features",
     "read_groups",
     "read_numbers",
     "read_table",
     "read_values",
-    "refuse_identifier",
     "row_draws",
     "set_aside_note",
     "value_text",

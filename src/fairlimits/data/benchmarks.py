@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
+from fairlimits.data.bins import Bins
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.reading import Names, names_of
 from fairlimits.data.registry import BENCHMARKS, Benchmark, get_benchmark
@@ -67,6 +68,8 @@ def load_dataset(
     numeric: Names = None,
     categorical: Names = None,
     drop: Names = None,
+    features: Names = None,
+    bins: Bins = None,
     missing_sensitive: MissingSensitive = "refuse",
     small_groups: SmallGroups = SET_ASIDE,
 ) -> Dataset:
@@ -80,7 +83,7 @@ def load_dataset(
     label, sensitive, positive
         As in `Dataset.from_frame`, in place of the usual ones. With another label, `positive` has no usual
         value.
-    weight, missing_sensitive, small_groups
+    weight, features, bins, missing_sensitive, small_groups
         As in `Dataset.from_frame`.
     numeric, categorical, drop
         As in `Dataset.from_frame`, on top of the usual ones.
@@ -104,7 +107,9 @@ def load_dataset(
     sensitive = benchmark.sensitive if sensitive is None else sensitive
     # What the caller gives a part keeps it; the usual parts go to the other columns.
     given = {label, *names_of(sensitive), *names_of(weight)}
-    given.update(names_of(numeric), names_of(categorical), names_of(drop))
+    given.update(names_of(numeric), names_of(categorical), names_of(drop), bins or {})
+    chosen = names_of(features)
+    codes = [name for name in benchmark.categorical if name not in given and (not chosen or name in chosen)]
     return Dataset.from_frame(
         load_table(name),
         label=label,
@@ -112,8 +117,10 @@ def load_dataset(
         positive=positive,
         weight=weight,
         numeric=numeric,
-        categorical=[*names_of(categorical), *(c for c in benchmark.categorical if c not in given)],
-        drop=[*names_of(drop), *(c for c in benchmark.drop if c not in given)],
+        categorical=[*names_of(categorical), *codes],
+        drop=[*names_of(drop), *(c for c in benchmark.drop if c not in given and c not in chosen)],
+        features=features,
+        bins=bins,
         missing_sensitive=missing_sensitive,
         small_groups=small_groups,
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -14,11 +16,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from fairlimits.data.bins import bin_codes, bin_names
 from fairlimits.data.schema import Kind, Scalar, value_text
+from fairlimits.data.troubles import ColumnError
 from fairlimits.errors import DataError
 
-# A text column with more values than this, most of them seen once, is a name or a number of a person.
-_MANY_CATEGORIES = 1000
+# How a date begins in text; whether the rest is one is left to Arrow.
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+
+# Units of time in a day.
+_IN_A_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 _SAME_NAME = "The table has two columns of the same name: rename or drop one of them."
 
@@ -34,6 +43,7 @@ class Table:
     frame: nw.DataFrame[Any]
     names: tuple[str, ...]
     keep: Any = None
+    bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @classmethod
     def open(cls, frame: Any) -> Table:
@@ -67,14 +77,42 @@ class Table:
         """Return the table with only the rows where `keep` is true."""
         return replace(self, keep=pa.array(keep))
 
+    def binned(self, bins: Mapping[str, tuple[float, ...]]) -> Table:
+        """Return the table with some columns of numbers cut into ranges."""
+        return replace(self, bins=bins)
+
     def column(self, name: str) -> pa.Array:
         """Return one column as an Arrow array, dictionaries decoded and NaN turned into null."""
+        if name not in self.bins:
+            return self._as_it_is(name)
+        codes, names = self.values(name)
+        texts = pa.array([text for text in names if text is not None], pa.large_string())
+        return texts.take(pa.array(codes, mask=codes >= len(texts)))
+
+    def values(self, name: str) -> tuple[npt.NDArray[np.int32], tuple[Scalar, ...]]:
+        """Return a column as `read_values` does; one in bins has all of them for values, in their order."""
+        array = self._as_it_is(name)
+        if name not in self.bins:
+            return read_values(name, array)
+        names = bin_names(self.bins[name])
+        if _is_text(array.type):
+            codes, values = read_values(name, array)
+            if set(values) <= {*names, None}:
+                # A table that was cut before, and written.
+                known = {text: code for code, text in enumerate((*names, None))}
+                lookup = np.array([known[value] for value in values], dtype=np.int32)  # type: ignore[index]
+                return lookup[codes], (*names, None) if array.null_count else names
+        codes = bin_codes(self.bins[name], read_numbers(name, array))
+        return codes, (*names, None) if array.null_count else names
+
+    def _as_it_is(self, name: str) -> pa.Array:
         try:
             array = self.frame.get_column(name).to_arrow()
-        except (pa.ArrowException, TypeError, ValueError) as error:
-            raise DataError(
-                f"Column {name!r} mixes values of different kinds, or holds a kind that cannot be read: "
-                "convert it to text or numbers, or drop it."
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            raise ColumnError(
+                name,
+                "mixes values of different kinds, or holds a kind that cannot be read",
+                "convert it to text or numbers",
             ) from error
         if isinstance(array, pa.ChunkedArray):
             # Columns of tables that were joined come in pieces.
@@ -87,15 +125,20 @@ class Table:
             array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
         return array
 
-    def kind(self, name: str) -> Kind:
-        """Return how a column is read when nobody says otherwise: by its declared type."""
+    def kind(self, name: str, array: pa.Array | None = None) -> Kind:
+        """Return how a column, if at hand its `array`, is read when nobody says otherwise: by its declared type."""
+        if name in self.bins:
+            return "categorical"
         declared = self.frame.schema[name]
-        if declared in (nw.Categorical, nw.Enum, nw.String, nw.Boolean):
+        if declared in (nw.Categorical, nw.Enum, nw.Boolean):
             return "categorical"
         if declared.is_numeric():
             return "numeric"
-        # What is left are Python objects, which may turn out to be any of these, and what cannot be used.
-        kind = self.column(name).type
+        # What is left are text and Python objects, which may turn out to be any of these, and what cannot be used.
+        array = self.column(name) if array is None else array
+        kind = array.type
+        if holds_dates(array):
+            return "numeric"
         if _is_text(kind) or pa.types.is_boolean(kind):
             return "categorical"
         # A column without a single value has no type; it is legal, and carries no information either way.
@@ -112,11 +155,18 @@ class Table:
                 raise DataError(f"There is no {role} column {name!r} in the table.{hint} {_present(self.names)}")
 
 
+def holds_dates(array: pa.Array) -> bool:
+    """Whether a column holds dates, with or without a time, also as text such as 2026-01-31."""
+    return _is_date(array.type) or (_is_text(array.type) and _days_of_text(array) is not None)
+
+
 def read_numbers(name: str, array: pa.Array) -> npt.NDArray[np.float64]:
-    """Return a column as float64, missing values as NaN.
+    """Return a column as float64, missing values as NaN, dates as days since 1970-01-01.
 
     Text is parsed. Raises `DataError` for text that is no number, for infinite numbers and for other types.
     """
+    if _is_date(array.type):
+        return _days(array)
     if not (_is_text(array.type) or _is_number(array.type) or array.type in (pa.bool_(), pa.null())):
         raise _unreadable(name, array.type)
     if _is_text(array.type):
@@ -125,16 +175,41 @@ def read_numbers(name: str, array: pa.Array) -> npt.NDArray[np.float64]:
         # Not safe=True: integers past 2**53 lose digits that no computation here could use.
         numbers = array.cast(pa.float64(), safe=False)
     except pa.ArrowInvalid as error:
+        days = _days_of_text(array)
+        if days is not None:
+            return days
         example = next(text for text in array.drop_null().to_pylist() if not _parses(text))
-        raise DataError(
-            f"Column {name!r} cannot be read as numbers, because it holds {example!r}: correct the value or "
-            "make the column categorical."
+        raise ColumnError(
+            name,
+            f"cannot be read as numbers, because it holds {example!r}",
+            "correct the value or make the column categorical",
         ) from error
     values: npt.NDArray[np.float64] = np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
     n_infinite = int(np.isinf(values).sum())
     if n_infinite:
-        raise DataError(f"Column {name!r} holds {n_infinite} infinite values: replace them or drop these rows.")
+        raise ColumnError(name, f"holds {n_infinite} infinite values", "replace them or drop these rows")
     return values
+
+
+def _days(array: pa.Array) -> npt.NDArray[np.float64]:
+    """Dates as days since 1970-01-01."""
+    if pa.types.is_date(array.type):
+        array = array.cast(pa.timestamp("ms"))
+    numbers = array.cast(pa.int64()).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.array(numbers, dtype=np.float64) / _IN_A_DAY[array.type.unit]
+
+
+def _days_of_text(array: pa.Array) -> npt.NDArray[np.float64] | None:
+    """Dates in text as days since 1970-01-01; None if some are not dates, or there are none."""
+    there = array.drop_null()
+    if not len(there) or not _DATE.match(there[0].as_py().strip()):
+        return None
+    texts = pc.utf8_trim_whitespace(array.cast(pa.large_string()))
+    # Without a time zone, or all with one.
+    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        with suppress(pa.ArrowInvalid):
+            return _days(texts.cast(kind))
+    return None
 
 
 def read_values(name: str, array: pa.Array) -> tuple[npt.NDArray[np.int32], tuple[Scalar, ...]]:
@@ -148,7 +223,7 @@ def read_values(name: str, array: pa.Array) -> tuple[npt.NDArray[np.int32], tupl
     encoded = array.dictionary_encode()
     found: list[Any] = encoded.dictionary.to_pylist()
     if any(isinstance(value, float) and not math.isfinite(value) for value in found):
-        raise DataError(f"Column {name!r} holds infinite values: replace them or drop these rows.")
+        raise ColumnError(name, "holds infinite values", "replace them or drop these rows")
     order = sorted(range(len(found)), key=lambda k: found[k])
     values: tuple[Scalar, ...] = tuple(found[k] for k in order)
     # One slot more than values: index -1, which null becomes, reaches it.
@@ -158,15 +233,6 @@ def read_values(name: str, array: pa.Array) -> tuple[npt.NDArray[np.int32], tupl
     indices = encoded.indices if array.null_count == 0 else encoded.indices.fill_null(-1)
     codes = rank[indices.to_numpy(zero_copy_only=False)]
     return codes, (*values, None) if array.null_count else values
-
-
-def refuse_identifier(name: str, n_values: int, n_rows: int) -> None:
-    """Raise `DataError` if a column has so many values that it can only tell rows apart."""
-    if n_values > _MANY_CATEGORIES and 2 * n_values > n_rows:
-        raise DataError(
-            f"Column {name!r} has {n_values} different values in {n_rows} rows, so it looks like an "
-            f"identifier: leave it out with drop={name!r}, or make it numeric if it is a number."
-        )
 
 
 def list_values(values: Sequence[Scalar], limit: int = 10) -> str:
@@ -187,6 +253,15 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
+def _is_date(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+
+
+def is_number_text(text: str) -> bool:
+    """Whether text spells a number; quicker than asking Arrow, for many values one by one."""
+    return _NUMBER.fullmatch(text) is not None
+
+
 def _parses(text: str) -> bool:
     try:
         pa.scalar(text, pa.large_string()).cast(pa.float64())
@@ -195,8 +270,9 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _unreadable(name: str, kind: pa.DataType) -> DataError:
-    return DataError(
-        f"Column {name!r} is of type {kind}, which is neither a number nor a category: convert it (a date to "
-        f"a number of days, say) or leave it out with drop={name!r}."
+def _unreadable(name: str, kind: pa.DataType) -> ColumnError:
+    return ColumnError(
+        name,
+        f"is of type {kind}, which is neither a number nor a category",
+        "convert it (a time to a number of hours, say)",
     )

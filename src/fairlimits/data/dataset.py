@@ -15,11 +15,14 @@ import pyarrow as pa
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
 from fairlimits.data import reading
+from fairlimits.data.arrays import apportion, dictionary, frozen, frozen_codes
+from fairlimits.data.bins import Bins
+from fairlimits.data.features import column_notes
 from fairlimits.data.reading import Names, Unseen, stratum_counts
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar, Schema, value_text
 from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, set_aside_note
-from fairlimits.errors import DataError, InputError, SmallGroupsWarning
+from fairlimits.errors import ColumnsWarning, DataError, InputError, SmallGroupsWarning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,23 +61,23 @@ class Dataset(Shown):
 
     def __post_init__(self) -> None:
         n = len(self.label)
-        label = _frozen_codes("label", self.label, np.int8, n, 0, 1)
-        group = _frozen_codes("group", self.group, np.int64, n, 0, len(self.schema.groups) - 1)
+        label = frozen_codes("label", self.label, np.int8, n, 0, 1)
+        group = frozen_codes("group", self.group, np.int64, n, 0, len(self.schema.groups) - 1)
         columns = {}
         for feature in self.schema.features:
             name = feature.name
             if name not in self.columns:
                 raise DataError(f"The feature {name!r} of the schema has no column.")
             if feature.kind == "numeric":
-                columns[name] = _frozen(name, self.columns[name], np.float64, n)
+                columns[name] = frozen(name, self.columns[name], np.float64, n)
             else:
                 last = len(feature.categories) - 1
-                columns[name] = _frozen_codes(name, self.columns[name], np.int32, n, -1, last)
+                columns[name] = frozen_codes(name, self.columns[name], np.int32, n, -1, last)
         extra = sorted(set(self.columns) - set(columns))
         if extra:
             raise DataError(f"The schema knows no feature {', '.join(map(repr, extra))}.")
         if self.weight is not None:
-            weight = _frozen("weight", self.weight, np.float64, n)
+            weight = frozen("weight", self.weight, np.float64, n)
             if not (np.isfinite(weight) & (weight >= 0)).all():
                 raise DataError("Weights must be finite and 0 or more.")
             object.__setattr__(self, "weight", weight)
@@ -94,13 +97,16 @@ class Dataset(Shown):
         numeric: Names = None,
         categorical: Names = None,
         drop: Names = None,
+        features: Names = None,
+        bins: Bins = None,
         missing_sensitive: MissingSensitive = "refuse",
         small_groups: SmallGroups = SET_ASIDE,
     ) -> Dataset:
         """Read a table.
 
         Every column that has no other part becomes a feature: numbers are numeric; text, truth values and
-        declared categories are categorical.
+        declared categories are categorical. Dates become numbers, of days since 1970-01-01. Of more than 100
+        categories, the 100 most frequent with at least 10 rows are kept, and the others grouped as "(other)".
 
         Parameters
         ----------
@@ -121,6 +127,11 @@ class Dataset(Shown):
             Features to be read as numbers, or as categories, whatever their type.
         drop : str or sequence of str, optional
             Columns to leave out.
+        features : str or sequence of str, optional
+            The only columns to use as features; by default all that have no other part.
+        bins : mapping of str to float or sequence of float, optional
+            Columns of numbers, features or sensitive ones, to be cut into ranges: ``{"age": [25, 60]}`` makes "under
+            25", "25 to under 60" and "60 and over" of ages.
         missing_sensitive : {"refuse", "group", "drop"}
             What to do with rows without a sensitive value: raise an error, make them the group "(missing)",
             or drop them.
@@ -137,12 +148,14 @@ class Dataset(Shown):
         Raises
         ------
         DataError
-            If the table cannot be used; the message says why and what to do.
+            If the table cannot be used; the message names all that is wrong, and the options that help.
 
         Warns
         -----
         SmallGroupsWarning
             If there are small groups: which, and what was done with them (`small_groups_note`).
+        ColumnsWarning
+            If columns were not read as they are (`column_notes`).
         """
         found = cls(
             *reading.rows(
@@ -154,12 +167,16 @@ class Dataset(Shown):
                 numeric=numeric,
                 categorical=categorical,
                 drop=drop,
+                features=features,
+                bins=bins,
                 missing_sensitive=missing_sensitive,
                 small_groups=small_groups,
             )
         )
         if found.small_groups_note is not None:
             warnings.warn(found.small_groups_note, SmallGroupsWarning, stacklevel=2)
+        for note in found.column_notes:
+            warnings.warn(note, ColumnsWarning, stacklevel=2)
         return found
 
     @classmethod
@@ -214,6 +231,16 @@ class Dataset(Shown):
         """Which groups are too small to speak about, and what was done with them; None if none are."""
         notes = [self.regrouped, set_aside_note(self.groups, self.counts)]
         return " ".join(note for note in notes if note is not None) or None
+
+    @property
+    def column_notes(self) -> tuple[str, ...]:
+        """Which columns are not as they were in the table, in sentences: rare values grouped, dates as numbers."""
+        features = self.schema.features
+        others = [
+            0 if own.other is None else int((self.columns[own.name] == own.categories.index(own.other)).sum())
+            for own in features
+        ]
+        return column_notes(features, others, self.n_rows)
 
     @cached_property
     def shares(self) -> npt.NDArray[np.float64]:
@@ -281,7 +308,7 @@ class Dataset(Shown):
         rng = np.random.default_rng(random_state)
         sizes = stratum_counts(self.group, self.label, len(self.groups)).ravel()
         total = min(max(round(test_size * self.n_rows), 1), self.n_rows - 1)
-        quota = _apportion(sizes, total, rng)
+        quota = apportion(sizes, total, rng)
         # Sorting shuffled rows by stratum lays every stratum out as one stretch in random order.
         shuffled = rng.permutation(self.n_rows)
         stratum = (self.group * 2 + self.label)[shuffled]
@@ -304,7 +331,7 @@ class Dataset(Shown):
             if feature.kind == "numeric":
                 table[feature.name] = pa.array(column, from_pandas=True)
             else:
-                table[feature.name] = _dictionary(column, feature.categories)
+                table[feature.name] = dictionary(column, feature.categories)
         parts = [self.schema.group_values(at) for at in range(len(self.groups))]
         for position, name in enumerate(self.schema.sensitive):
             names = np.array([part[position] for part in parts], dtype=object)
@@ -360,43 +387,3 @@ class Dataset(Shown):
             ax.set_xlabel(plain_text(f"rows; the figure is the share with {positive}"))
             ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
         return ax
-
-
-def _apportion(sizes: npt.NDArray[np.int64], total: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Share `total` out in proportion to `sizes` by largest remainder, ties at random."""
-    room = np.maximum(sizes - 1, 0)
-    if room.sum() < total:
-        room = sizes
-    share = sizes * (total / sizes.sum())
-    quota: npt.NDArray[np.int64] = np.minimum(np.floor(share).astype(np.int64), room)
-    while quota.sum() < total:
-        remainder = np.where(quota < room, share - quota, -np.inf)
-        order = np.lexsort((rng.random(len(sizes)), -remainder))
-        open_strata = order[: min(total - int(quota.sum()), int((quota < room).sum()))]
-        quota[open_strata] += 1
-    return quota
-
-
-def _dictionary(codes: npt.NDArray[np.int32], categories: Sequence[Scalar]) -> pa.Array:
-    values = [category for category in categories if category is not None]
-    unknown = (codes < 0) | (codes >= len(values))
-    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=unknown), pa.array(values))
-
-
-def _frozen(name: str, array: npt.ArrayLike, dtype: npt.DTypeLike, n: int) -> npt.NDArray[Any]:
-    # A view, so that the caller's own array stays writable and, with the right type, nothing is copied.
-    view = np.asarray(array, dtype=dtype).view()
-    if view.shape != (n,):
-        raise DataError(f"The column {name!r} has shape {view.shape}, where the label has {n} rows.")
-    view.flags.writeable = False
-    return view
-
-
-def _frozen_codes(
-    name: str, array: npt.ArrayLike, dtype: npt.DTypeLike, n: int, low: int, high: int
-) -> npt.NDArray[Any]:
-    codes = np.asarray(array)
-    # Checked before the type changes, which would fold numbers that are too large back into range.
-    if codes.size and (codes.dtype.kind not in "iub" or codes.min() < low or codes.max() > high):
-        raise DataError(f"The column {name!r} must hold whole numbers from {low} to {high}.")
-    return _frozen(name, codes, dtype, n)

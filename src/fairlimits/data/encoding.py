@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fairlimits._util.memory import rows_that_fit, size_text
 from fairlimits.data import plain
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.schema import Scalar, Schema
@@ -163,6 +164,11 @@ class Encoding:
         -------
         ndarray of float32 of shape (n_rows, n_columns)
             The encoded rows, C-contiguous.
+
+        Raises
+        ------
+        DataError
+            If they do not fit into memory; the message says how many would.
         """
         for feature in self.features:
             if feature.name not in columns:
@@ -172,6 +178,7 @@ class Encoding:
                 raise DataError(f"The feature {feature.name!r} has shape {shape}, where {n_rows} rows were announced.")
             if feature.kind == "categorical":
                 _check_codes(feature, columns[feature.name])
+        self._check_memory(n_rows)
         out = np.zeros((n_rows, self.n_columns), dtype=np.float32)
         for start in range(0, n_rows, _BLOCK):
             rows = slice(start, start + _BLOCK)
@@ -255,6 +262,19 @@ class Encoding:
             return cls(tuple(_read_feature(item) for item in items))
         except DataError as error:
             raise FileError(f"The stored encoding cannot be used. {error}") from error
+
+    def _check_memory(self, n_rows: int) -> None:
+        """Refuse rows that do not fit into memory before any is taken."""
+        room = rows_that_fit(n_rows, 4 * self.n_columns)
+        if room is None:
+            return
+        widest = max(self.features, key=lambda feature: feature.stop - feature.start)
+        what = (
+            f"{n_rows:,} rows take {size_text(4 * n_rows * self.n_columns)} of memory in {self.n_columns:,} encoded "
+            f"columns, {widest.stop - widest.start:,} of them for {widest.name!r}, and {room:,} rows would fit: leave "
+            "columns out, give a sample of the rows, or read the file in parts with"
+        )
+        raise DataError(f"{what} open_data(..., stream=True).", shell=f"{what} --stream --partition features.")
 
     def _points(self, centroids: npt.ArrayLike) -> npt.NDArray[np.float64]:
         points = np.asarray(centroids, dtype=np.float64)

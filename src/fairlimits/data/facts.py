@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
@@ -14,16 +14,19 @@ from numpy.typing import NDArray
 
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import roles as special
-from fairlimits.data.columns import Table, list_values, read_numbers, read_values, refuse_identifier
+from fairlimits.data.bins import Cuts, bin_names
+from fairlimits.data.columns import Table, holds_dates, list_values, read_numbers
 from fairlimits.data.encoding import NumberScale
+from fairlimits.data.features import category_feature, column_notes
 from fairlimits.data.numbers import Moments, Numbers
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Feature, Kind, Scalar, Schema
 from fairlimits.data.small_groups import SmallGroups, set_aside_note, settle_small_groups
+from fairlimits.data.troubles import ColumnError, one_error
 from fairlimits.errors import DataError
 
-# A category takes a column of its own, so a feature of many makes the rows wide beyond any use.
-_MOST_CATEGORIES = 10_000
+# So many different values are counted before the most frequent are known; a column of more is refused.
+_MOST_CATEGORIES = 100_000
 
 
 @dataclass(frozen=True)
@@ -37,30 +40,36 @@ class Roles:
     numeric: tuple[str, ...]
     categorical: tuple[str, ...]
     drop: tuple[str, ...]
+    chosen: tuple[str, ...]
+    bins: Cuts
     missing_sensitive: MissingSensitive
     small_groups: SmallGroups
 
-    def check(self, table: Table) -> None:
-        """Check that the columns exist and that none has two parts."""
-        parts = {
+    @property
+    def parts(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each part, as `check_parts` takes them."""
+        return {
             "label": (self.label,),
             "sensitive": self.sensitive,
             "weight": () if self.weight is None else (self.weight,),
             "drop": self.drop,
             "numeric": self.numeric,
             "categorical": self.categorical,
+            "features": self.chosen,
+            "bins": tuple(self.bins),
         }
-        special.check_parts(table, parts)
+
+    def check(self, table: Table) -> None:
+        """Check that the columns exist, that none has two parts, and that a feature is left."""
+        special.check_parts(table, self.parts)
         if not self.sensitive:
             raise DataError("No sensitive column was named: name at least one.")
         special.check_choice(self.missing_sensitive)
-        if not self.features(table.names):
-            raise DataError("No feature is left: the table has no column besides label, sensitive, weight and drop.")
+        self.features(table.names)
 
     def features(self, names: Iterable[str]) -> tuple[str, ...]:
         """Columns that are left for features."""
-        taken = {self.label, *self.sensitive, self.weight, *self.drop}
-        return tuple(name for name in names if name not in taken)
+        return special.left_for_features(names, self.parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,32 +85,37 @@ class ColumnFacts:
         Whether some are, in rows of any weight.
     missing_weight : float
         Weight of those rows.
-    values : frozenset
-        The values of a category.
+    values : Counter
+        The rows of each value of a category.
     numbers : Numbers, optional
         What is known of a number, from rows that count.
+    date : bool
+        Whether the numbers are dates.
+    trouble : ColumnError, optional
+        Why the column cannot be used; nothing else is then known.
     """
 
     name: str
     kind: Kind | None
     missing: bool
     missing_weight: float
-    values: frozenset[Scalar] = frozenset()
+    values: Counter[Scalar] = field(default_factory=Counter)
     numbers: Numbers | None = None
+    date: bool = False
+    trouble: ColumnError | None = None
 
     def __add__(self, other: ColumnFacts) -> ColumnFacts:
+        for own in (self, other):
+            if own.trouble is not None:
+                return own
         kinds = {kind for kind in (self.kind, other.kind) if kind is not None}
-        if len(kinds) > 1:
-            raise DataError(
-                f"Column {self.name!r} holds numbers in one part of the table and something else in another: convert "
-                "it to text or numbers, or drop it."
-            )
-        values = self.values | other.values
+        if len(kinds) > 1 or (self.numbers and other.numbers and self.date != other.date):
+            mixed = "holds numbers in one part of the table and something else in another"
+            return self.troubled(ColumnError(self.name, mixed, "convert it to text or numbers"))
+        values = self.values + other.values
         if len(values) > _MOST_CATEGORIES:
-            raise DataError(
-                f"Column {self.name!r} has more than {_MOST_CATEGORIES:,} different values, each of which would be a "
-                f"category: leave it out with drop={self.name!r}, or make it numeric if it is a number."
-            )
+            many = f"has more than {_MOST_CATEGORIES:,} different values, too many for categories"
+            return self.troubled(ColumnError(self.name, many, "group its values"))
         known = [numbers for numbers in (self.numbers, other.numbers) if numbers is not None]
         return ColumnFacts(
             self.name,
@@ -110,14 +124,23 @@ class ColumnFacts:
             self.missing_weight + other.missing_weight,
             values,
             reduce(Numbers.__add__, known) if known else None,
+            self.date or other.date,
         )
 
-    def feature(self, rows: int) -> Feature:
-        """Describe the feature of a table of so many rows."""
+    def troubled(self, trouble: ColumnError) -> ColumnFacts:
+        """Forget all but that the column cannot be used."""
+        return ColumnFacts(self.name, None, False, 0.0, trouble=trouble)
+
+    def feature(self, cuts: tuple[float, ...] | None) -> Feature:
+        """Describe the feature, which may be cut into ranges; or raise `ColumnError`."""
+        if self.trouble is not None:
+            raise self.trouble
+        if cuts is not None:
+            return Feature(self.name, "categorical", (*bin_names(cuts), None) if self.missing else bin_names(cuts))
         if self.kind != "categorical":
-            return Feature(self.name, "numeric")
-        refuse_identifier(self.name, len(self.values) + self.missing, rows)
-        return Feature(self.name, "categorical", _ordered(self.values, self.missing))
+            return Feature(self.name, "numeric", date=self.date)
+        values = _ordered(self.values, self.missing)
+        return category_feature(self.name, values, [self.values[value] for value in values])
 
     def scale(self, median: float) -> NumberScale:
         """Scale the feature, given its median, as `Encoding.fit` does."""
@@ -179,6 +202,32 @@ class Facts:
 
     def schema(self, roles: Roles) -> tuple[Schema, str | None]:
         """Describe the table after the checks of `Dataset.from_frame`, and say what is done with small groups."""
+        errors: list[DataError] = []
+        features: list[Feature] = []
+        for column in self.columns.values():
+            try:
+                features.append(column.feature(roles.bins.get(column.name)))
+            except ColumnError as error:
+                errors.append(error)
+        try:
+            schema, note = self._schema(roles, tuple(features))
+        except DataError as error:
+            raise one_error([error, *errors], roles.drop, roles.numeric) from error
+        if errors:
+            raise one_error(errors, roles.drop, roles.numeric)
+        return schema, note
+
+    def column_notes(self, schema: Schema) -> tuple[str, ...]:
+        """Say which columns are not read as they are."""
+        others = []
+        for own in schema.features:
+            counted = self.columns[own.name].values
+            (rest,) = own.codes_of([own.other])
+            grouped = zip(own.codes_of(counted), counted.values(), strict=True)
+            others.append(0 if own.other is None else sum(rows for code, rows in grouped if code == rest))
+        return column_notes(schema.features, others, self.rows)
+
+    def _schema(self, roles: Roles, features: tuple[Feature, ...]) -> tuple[Schema, str | None]:
         if self.without_group and roles.missing_sensitive == "refuse":
             raise special.refused_groups(roles.sensitive, self.without_group, self.rows)
         if self.without_label:
@@ -192,7 +241,7 @@ class Facts:
             raise DataError(
                 f"The label {roles.label!r} has one value only ({list_values(labels)}): nothing to predict."
             )
-        found = self._ordered_groups()
+        found = self._ordered_groups(roles)
         counts = np.array([[self._counted(group, labels, positive, y) for y in (0, 1)] for group in found])
         names = special.group_names(roles.sensitive, found)
         settled = settle_small_groups(roles.small_groups, names, counts, counts.sum(axis=1))
@@ -206,7 +255,8 @@ class Facts:
             raise special.no_weight(roles.weight)
         rest = [value for value in labels if value != positive]
         schema = Schema(
-            features=tuple(column.feature(self.rows) for column in self.columns.values()),
+            # None are left if something is wrong with all, which is said next.
+            features=features or (Feature("", "numeric"),),
             label=roles.label,
             positive=positive,
             sensitive=roles.sensitive,
@@ -214,6 +264,7 @@ class Facts:
             weight=roles.weight,
             negative=rest[0] if len(rest) == 1 else None,
             joined=settled.joined,
+            bins=tuple(roles.bins.items()),
         )
         left = np.zeros((len(groups), 2), dtype=np.int64)
         np.add.at(left, settled.place, counts)
@@ -224,28 +275,32 @@ class Facts:
         """Rows of a group and label that count."""
         return sum(self.strata[group, value] for value in labels if (value == positive) == bool(y))
 
-    def _ordered_groups(self) -> list[tuple[Scalar, ...]]:
+    def _ordered_groups(self, roles: Roles) -> list[tuple[Scalar, ...]]:
         ranks = [
-            {value: rank for rank, value in enumerate(_ordered(set(column) - {None}, True))}
-            for column in zip(*self.groups, strict=True)
+            {
+                value: rank
+                for rank, value in enumerate(
+                    (*bin_names(roles.bins[name]), None) if name in roles.bins else _ordered(set(column) - {None}, True)
+                )
+            }
+            for name, column in zip(roles.sensitive, zip(*self.groups, strict=True), strict=True)
         ]
         return sorted(self.groups, key=lambda parts: [rank[value] for rank, value in zip(ranks, parts, strict=True)])
 
 
 def facts_of(roles: Roles, number: int, frame: Any) -> Facts | None:
     """Find out what one part of a table says; None if no row of it is taken."""
-    table = open_part(frame, roles.sensitive, roles.missing_sensitive)
+    table = open_part(frame, roles.sensitive, roles.missing_sensitive, roles.bins)
     if table is None:
         return None
     weights = np.ones(len(table)) if roles.weight is None else special.read_some_weights(table, roles.weight)
-    labels = table.column(roles.label)
-    label, values = read_values(roles.label, labels)
+    label, values = table.values(roles.label)
     group, groups = special.read_group_values(table, roles.sensitive)
     return Facts(
         rows=len(table),
         counted=int((weights > 0).sum()),
         without_group=int(special.missing_groups(table, roles.sensitive).sum()),
-        without_label=labels.null_count,
+        without_label=int((label == len(values) - 1).sum()) if None in values else 0,
         labels=frozenset(values) - {None},
         groups=frozenset(groups),
         strata=_strata(group[weights > 0], groups, label[weights > 0], values),
@@ -263,9 +318,9 @@ def _strata(
     return Counter({(groups[g], values[y]): own for (g, y), own in zip(where, rows.tolist(), strict=True)})
 
 
-def open_part(frame: Any, sensitive: tuple[str, ...], missing_sensitive: MissingSensitive) -> Table | None:
+def open_part(frame: Any, sensitive: tuple[str, ...], missing_sensitive: MissingSensitive, bins: Cuts) -> Table | None:
     """Open one part of a table without the rows that are to be dropped; None if no row is left."""
-    table = Table.open(frame)
+    table = Table.open(frame).binned(bins)
     table.require(sensitive, "sensitive")
     if missing_sensitive == "drop":
         missing = special.missing_groups(table, sensitive)
@@ -277,20 +332,36 @@ def open_part(frame: Any, sensitive: tuple[str, ...], missing_sensitive: Missing
 
 
 def _column_facts(roles: Roles, table: Table, name: str, weights: Floats) -> ColumnFacts:
+    try:
+        return _usable_facts(roles, table, name, weights)
+    except ColumnError as error:
+        return ColumnFacts(name, None, False, 0.0, trouble=error)
+
+
+def _usable_facts(roles: Roles, table: Table, name: str, weights: Floats) -> ColumnFacts:
     array = table.column(name)
     kind: Kind | None = "numeric" if name in roles.numeric else "categorical" if name in roles.categorical else None
-    if kind is None and not pa.types.is_null(array.type):
-        kind = table.kind(name)
+    if kind is None and (name in roles.bins or not pa.types.is_null(array.type)):
+        kind = table.kind(name, array)
     if kind is None:
         return ColumnFacts(name, None, True, float(weights.sum()))
     if kind == "categorical":
-        categories = frozenset(read_values(name, array)[1])
-        return ColumnFacts(name, kind, None in categories, 0.0, categories - {None})
-    values = read_numbers(name, array)
-    missing = np.isnan(values)
-    there = ~missing & (weights > 0)
-    numbers = Numbers.of(values[there], weights[there]) if there.any() else None
-    return ColumnFacts(name, "numeric", bool(missing.any()), float(weights[missing].sum()), numbers=numbers)
+        codes, values = table.values(name)
+        rows = np.bincount(codes, minlength=len(values)).tolist()
+        counted: Counter[Scalar] = Counter(dict(zip(values, rows, strict=True)))
+        missing = counted.pop(None, 0) > 0
+        return ColumnFacts(name, kind, missing, 0.0, counted)
+    numbers = read_numbers(name, array)
+    absent = np.isnan(numbers)
+    there = ~absent & (weights > 0)
+    return ColumnFacts(
+        name,
+        "numeric",
+        bool(absent.any()),
+        float(weights[absent].sum()),
+        numbers=Numbers.of(numbers[there], weights[there]) if there.any() else None,
+        date=holds_dates(array),
+    )
 
 
 def _ordered(values: Iterable[Scalar], missing: bool) -> tuple[Scalar, ...]:

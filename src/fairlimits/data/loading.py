@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 from fairlimits.data.benchmarks import load_dataset
+from fairlimits.data.bins import Bins
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.reading import Names
 from fairlimits.data.registry import benchmark_names, get_benchmark
@@ -31,6 +32,8 @@ def open_data(
     numeric: Names = ...,
     categorical: Names = ...,
     drop: Names = ...,
+    features: Names = ...,
+    bins: Bins = ...,
     missing_sensitive: MissingSensitive = ...,
     small_groups: SmallGroups = ...,
 ) -> Dataset: ...
@@ -48,6 +51,8 @@ def open_data(
     numeric: Names = ...,
     categorical: Names = ...,
     drop: Names = ...,
+    features: Names = ...,
+    bins: Bins = ...,
     missing_sensitive: MissingSensitive = ...,
     small_groups: SmallGroups = ...,
     client: Any = ...,
@@ -65,6 +70,8 @@ def open_data(
     numeric: Names = None,
     categorical: Names = None,
     drop: Names = None,
+    features: Names = None,
+    bins: Bins = None,
     missing_sensitive: MissingSensitive = "refuse",
     small_groups: SmallGroups = SET_ASIDE,
     client: Any = None,
@@ -80,7 +87,7 @@ def open_data(
         Read the rows in parts, as often as needed, instead of all into memory.
     label, sensitive
         As in `Dataset.from_frame`. A file needs both; a benchmark has its own.
-    positive, weight, numeric, categorical, drop, missing_sensitive, small_groups
+    positive, weight, numeric, categorical, drop, features, bins, missing_sensitive, small_groups
         As in `Dataset.from_frame`; for a benchmark, as in `load_dataset`. Of a stream, small groups are found when its
         rows are first read, and cannot be dropped.
     client : distributed.Client, optional
@@ -104,6 +111,8 @@ def open_data(
         "numeric": numeric,
         "categorical": categorical,
         "drop": drop,
+        "features": features,
+        "bins": bins,
         "missing_sensitive": missing_sensitive,
         "small_groups": small_groups,
     }

@@ -9,10 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlimits.data import roles as special
-from fairlimits.data.columns import Table, list_values, read_numbers, read_values, refuse_identifier
+from fairlimits.data.bins import Bins, read_bins
+from fairlimits.data.columns import Table, list_values, read_numbers
+from fairlimits.data.features import read_columns
 from fairlimits.data.roles import MissingSensitive
-from fairlimits.data.schema import Feature, Scalar, Schema
-from fairlimits.data.small_groups import SmallGroups, check_small_groups, settle_small_groups
+from fairlimits.data.schema import Scalar, Schema
+from fairlimits.data.small_groups import Settled, SmallGroups, check_small_groups, settle_small_groups
+from fairlimits.data.troubles import one_error, without_options
 from fairlimits.errors import DataError, InputError
 
 Names: TypeAlias = str | Sequence[str] | None
@@ -32,6 +35,8 @@ def rows(
     numeric: Names,
     categorical: Names,
     drop: Names,
+    features: Names,
+    bins: Bins,
     missing_sensitive: MissingSensitive,
     small_groups: SmallGroups,
 ) -> tuple[Schema, Columns, npt.NDArray[np.int64], npt.NDArray[np.int8], npt.NDArray[np.float64] | None, str | None]:
@@ -40,6 +45,8 @@ def rows(
     The last is what was done with small groups, in a sentence, if they were not left as they are.
     """
     choice = check_small_groups(small_groups)
+    special.check_choice(missing_sensitive)
+    cuts = read_bins(bins)
     table = Table.open(frame)
     parts = {
         "label": (label,),
@@ -48,55 +55,64 @@ def rows(
         "drop": names_of(drop),
         "numeric": names_of(numeric),
         "categorical": names_of(categorical),
+        "features": names_of(features),
+        "bins": tuple(cuts),
     }
     special.check_parts(table, parts)
     if not parts["sensitive"]:
         raise DataError("No sensitive column was named: name at least one.")
-    table = special.settle_missing_groups(table, parts["sensitive"], missing_sensitive)
-
-    people = _read_people(table, label, positive, parts["sensitive"], weight)
-    settled = settle_small_groups(choice, people.groups, people.counts, np.bincount(people.group))
-    if (settled.place < 0).any():
-        table = table.filtered(settled.place[people.group] >= 0)
-        people = _read_people(table, label, positive, parts["sensitive"], weight)
-    else:
-        people = people._replace(group=settled.place[people.group], groups=settled.groups)
-    groups = people.groups
-    if len(groups) < 2:
-        raise DataError(
-            f"The sensitive column {', '.join(map(repr, parts['sensitive']))} has one group only "
-            f"({groups[0]}): there is nothing to compare."
+    left = special.left_for_features(table.names, parts)
+    table = table.binned(cuts)
+    # All that is wrong is said at once: what is wrong with people does not keep the features from being looked at.
+    errors: list[DataError] = []
+    settled = None
+    try:
+        table, people, settled = _settle_people(
+            table, label, positive, parts["sensitive"], weight, missing_sensitive, choice
         )
-
-    taken = {name for part in ("label", "sensitive", "weight", "drop") for name in parts[part]}
-    features: list[Feature] = []
-    columns: dict[str, npt.NDArray[Any]] = {}
-    for name in table.names:
-        if name in taken:
-            continue
-        kind = "numeric" if name in parts["numeric"] else "categorical"
-        if name not in parts["numeric"] and name not in parts["categorical"]:
-            kind = table.kind(name)
-        if kind == "numeric":
-            columns[name] = read_numbers(name, table.column(name))
-            features.append(Feature(name, "numeric"))
-        else:
-            columns[name], categories = read_values(name, table.column(name))
-            refuse_identifier(name, len(categories), len(table))
-            features.append(Feature(name, "categorical", categories))
-    if not features:
-        raise DataError("No feature is left: the table has no column besides label, sensitive, weight and drop.")
+    except DataError as error:
+        errors.append(without_options(error))
+    found, columns, wrong = read_columns(table, left, numeric=parts["numeric"], categorical=parts["categorical"])
+    if errors or wrong or settled is None:
+        raise one_error([*errors, *wrong], parts["drop"], parts["numeric"])
     schema = Schema(
-        features=tuple(features),
+        features=found,
         label=label,
         positive=people.positive,
         sensitive=parts["sensitive"],
-        groups=groups,
+        groups=people.groups,
         weight=weight,
         negative=people.negative,
         joined=settled.joined,
+        bins=tuple(cuts.items()),
     )
     return schema, columns, people.group, people.label, people.weight, settled.note
+
+
+def _settle_people(
+    table: Table,
+    label: str,
+    positive: Scalar,
+    sensitive: tuple[str, ...],
+    weight: str | None,
+    missing_sensitive: MissingSensitive,
+    small_groups: SmallGroups,
+) -> tuple[Table, _People, Settled]:
+    """Return the rows that are left, their labels, groups and weights, and what became of small groups."""
+    table = special.settle_missing_groups(table, sensitive, missing_sensitive)
+    people = _read_people(table, label, positive, sensitive, weight)
+    settled = settle_small_groups(small_groups, people.groups, people.counts, np.bincount(people.group))
+    if (settled.place < 0).any():
+        table = table.filtered(settled.place[people.group] >= 0)
+        people = _read_people(table, label, positive, sensitive, weight)
+    else:
+        people = people._replace(group=settled.place[people.group], groups=settled.groups)
+    if len(people.groups) < 2:
+        raise DataError(
+            f"The sensitive column {', '.join(map(repr, sensitive))} has one group only "
+            f"({people.groups[0]}): there is nothing to compare."
+        )
+    return table, people, settled
 
 
 class _People(NamedTuple):
@@ -135,7 +151,7 @@ def stratum_counts(group: npt.NDArray[np.int64], label: npt.NDArray[np.int8], gr
 
 def rows_like(schema: Schema, frame: object, unseen: Unseen) -> Rows:
     """Return columns, group, label and weight of a table, as `Dataset.read_like` describes."""
-    table = Table.open(frame)
+    table = Table.open(frame).binned(dict(schema.bins))
     label, group = _read_label_like(schema, table), _read_groups(schema, table)
     weights = None
     if schema.weight is not None:
@@ -209,7 +225,7 @@ def read_features(schema: Schema, frame: Any, *, unseen: Unseen = "refuse") -> d
     dict of str to ndarray
         The columns, as in `Dataset.columns`.
     """
-    return _read_features(schema, Table.open(frame), unseen)
+    return _read_features(schema, Table.open(frame).binned(dict(schema.bins)), unseen)
 
 
 def read_groups(schema: Schema, frame: Any) -> npt.NDArray[np.int64]:
@@ -227,7 +243,7 @@ def read_groups(schema: Schema, frame: Any) -> npt.NDArray[np.int64]:
     ndarray of int64
         Each row's position in ``schema.groups``.
     """
-    return _read_groups(schema, Table.open(frame))
+    return _read_groups(schema, Table.open(frame).binned(dict(schema.bins)))
 
 
 def _read_groups(schema: Schema, table: Table) -> npt.NDArray[np.int64]:
@@ -249,20 +265,20 @@ def _read_features(schema: Schema, table: Table, unseen: Unseen) -> dict[str, np
     table.require([feature.name for feature in schema.features], "feature")
     columns: dict[str, npt.NDArray[Any]] = {}
     for feature in schema.features:
-        array = table.column(feature.name)
         if feature.kind == "numeric":
-            columns[feature.name] = read_numbers(feature.name, array)
+            columns[feature.name] = read_numbers(feature.name, table.column(feature.name))
             continue
-        codes, values = read_values(feature.name, array)
-        known = {category: code for code, category in enumerate(feature.categories)}
-        strange = [value for value in values if value not in known]
+        codes, values = table.values(feature.name)
+        places = feature.codes_of(values)
+        strange = [value for value, place in zip(values, places, strict=True) if place is None]
         if strange and unseen == "refuse":
             raise DataError(
                 f"Column {feature.name!r} holds values that are not in the schema: {list_values(strange)}. "
                 'Correct them, or take them as missing with unseen="missing".'
             )
-        fallback = known.get(None, -1)
-        lookup = np.array([known.get(value, fallback) for value in values], dtype=np.int32)
+        # As missing, or else as one of the values that were grouped, or else as none.
+        fallback = next((place for place in feature.codes_of((None, feature.other)) if place is not None), -1)
+        lookup = np.array([fallback if place is None else place for place in places], dtype=np.int32)
         columns[feature.name] = lookup[codes]
     return columns
 

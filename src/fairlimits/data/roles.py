@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from fairlimits.data.columns import Table, list_values, read_numbers, read_values, refuse_identifier
+from fairlimits.data.columns import Table, list_values, read_numbers
 from fairlimits.data.schema import GROUP_SEPARATOR, MISSING, Scalar, value_text
 from fairlimits.errors import DataError, InputError
 
 MissingSensitive: TypeAlias = Literal["refuse", "group", "drop"]
+
+# More values than this, most of them seen once, make no groups.
+_MANY_GROUPS = 1000
 
 
 def check_parts(table: Table, parts: dict[str, tuple[str, ...]]) -> None:
@@ -23,16 +26,41 @@ def check_parts(table: Table, parts: dict[str, tuple[str, ...]]) -> None:
     table : Table
         The table.
     parts : dict of str to tuple of str
-        The columns of each part; "numeric" and "categorical" name features.
+        The columns of each part; "features", "numeric", "categorical" and "bins" name features, the last sensitive
+        columns too.
     """
     owner: dict[str, str] = {}
     for part, names in parts.items():
-        table.require(names, part)
+        table.require(names, "feature" if part == "features" else part)
+        if part in ("features", "bins"):
+            continue
         for name in names:
             if name in owner:
                 two = f"named twice as {part}" if owner[name] == part else f"both {owner[name]} and {part}"
                 raise DataError(f"Column {name!r} is {two}: give it one part only.")
             owner[name] = part
+    for name in parts.get("features", ()):
+        if owner.get(name) not in (None, "numeric", "categorical"):
+            raise DataError(f"Column {name!r} is both {owner[name]} and among the features: give it one part only.")
+    for name in parts.get("bins", ()):
+        if owner.get(name) not in (None, "sensitive"):
+            raise DataError(
+                f"Column {name!r} is {owner[name]}, and was given bins: only sensitive columns and features have bins."
+            )
+
+
+def left_for_features(names: Iterable[str], parts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Columns that become features: those that are named as such, or else all that have no other part."""
+    taken = {name for part in ("label", "sensitive", "weight", "drop") for name in parts[part]}
+    chosen = set(parts["features"])
+    left = tuple(name for name in names if (name in chosen if chosen else name not in taken))
+    if not left:
+        raise DataError("No feature is left: the table has no column besides label, sensitive, weight and drop.")
+    for part in ("numeric", "categorical", "bins"):
+        for name in parts[part]:
+            if name not in left and name not in parts["sensitive"]:
+                raise DataError(f"Column {name!r} is named in {part}, but is not among the features: add it to them.")
+    return left
 
 
 def infer_positive(name: str, values: Sequence[Scalar], positive: Scalar) -> Scalar:
@@ -46,10 +74,8 @@ def infer_positive(name: str, values: Sequence[Scalar], positive: Scalar) -> Sca
             return True
         if all(isinstance(value, int | float) and value in (0, 1) for value in values):
             return next((value for value in values if value == 1), 1)
-        raise DataError(
-            f"Which value of the label {name!r} is the positive one? It holds {list_values(values)}: say so "
-            "with positive=."
-        )
+        question = f"Which value of the label {name!r} is the positive one? It holds {list_values(values)}: say so"
+        raise DataError(f"{question} with positive=.", shell=f"{question} with --positive.")
     for value in values:
         if type(value) is type(positive) and value == positive:
             return value
@@ -66,7 +92,7 @@ def same_value(a: Scalar, b: Scalar) -> bool:
 
 def read_label(table: Table, name: str) -> tuple[npt.NDArray[np.int32], tuple[Scalar, ...]]:
     """Return the codes and values of the label column, which must have no missing value."""
-    codes, values = read_values(name, table.column(name))
+    codes, values = table.values(name)
     if values[-1] is None:
         n_missing = int(np.sum(codes == len(values) - 1))
         raise DataError(f"The label {name!r} is missing in {n_missing} of {len(table)} rows: drop these rows first.")
@@ -108,10 +134,12 @@ def missing_groups(table: Table, sensitive: Sequence[str]) -> npt.NDArray[np.boo
 
 def refused_groups(sensitive: Sequence[str], missing: int, rows: int) -> DataError:
     """Return the error about rows without a sensitive value."""
+    what = f"The sensitive value ({', '.join(sensitive)}) is missing in {missing} of {rows} rows:"
     return DataError(
-        f"The sensitive value ({', '.join(sensitive)}) is missing in {missing} of "
-        f'{rows} rows: drop them with missing_sensitive="drop", or make them the group '
-        f'{MISSING} with missing_sensitive="group".'
+        f'{what} drop them with missing_sensitive="drop", or make them the group {MISSING} with '
+        'missing_sensitive="group".',
+        shell=f"{what} drop them with --missing-sensitive drop, or make them the group {MISSING} with "
+        "--missing-sensitive group.",
     )
 
 
@@ -126,8 +154,9 @@ def read_group_values(table: Table, sensitive: Sequence[str]) -> tuple[npt.NDArr
     combined = np.zeros(len(table), dtype=np.int64)
     columns: list[tuple[Scalar, ...]] = []
     for name in sensitive:
-        codes, values = read_values(name, table.column(name))
-        refuse_identifier(name, len(values), len(table))
+        codes, values = table.values(name)
+        if len(values) > _MANY_GROUPS and 2 * len(values) > len(table):
+            raise _no_groups(name, len(values), len(table))
         combined = combined * len(values) + codes
         columns.append(values)
     present, group = np.unique(combined, return_inverse=True)
@@ -139,6 +168,14 @@ def read_group_values(table: Table, sensitive: Sequence[str]) -> tuple[npt.NDArr
             parts.insert(0, values[code])
         found.append(tuple(parts))
     return group.astype(np.int64), found
+
+
+def _no_groups(name: str, values: int, rows: int) -> DataError:
+    what = f"The sensitive column {name!r} has {values} different values in {rows} rows, which make no groups:"
+    return DataError(
+        f"{what} name another column, or cut a number into ranges, as in bins={{{name!r}: [25, 60]}}.",
+        shell=f"{what} name another column, or cut a number into ranges, as in --bin {name}:25,60.",
+    )
 
 
 def group_names(sensitive: Sequence[str], found: Sequence[tuple[Scalar, ...]]) -> tuple[str, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from fairlimits.data import plain
+from fairlimits.data.bins import read_bins
 from fairlimits.data.small_groups import joined_name
 from fairlimits.errors import DataError, FileError
 
@@ -15,6 +16,9 @@ Kind: TypeAlias = Literal["numeric", "categorical"]
 
 MISSING = "(missing)"
 """How a missing value is shown."""
+
+OTHER = "(other)"
+"""The category that stands for all rare values of a feature that had too many."""
 
 GROUP_SEPARATOR = " / "
 """What stands between the parts of an intersectional group's name."""
@@ -51,13 +55,24 @@ class Feature:
     categories : tuple of Scalar
         The values of a categorical feature, sorted. A missing value is a category of its own: ``None``, the
         last. Empty for a numeric feature.
+    other : str or None
+        The category that stands for all values that are not listed, if the rare ones were grouped; the others are
+        then the most frequent values, as text.
+    date : bool
+        Whether the numbers are dates: days since 1970-01-01.
     """
 
     name: str
     kind: Kind
     categories: tuple[Scalar, ...] = ()
+    other: str | None = None
+    date: bool = False
 
     def __post_init__(self) -> None:
+        if self.other is not None and self.other not in self.categories:
+            raise DataError(f"The feature {self.name!r} has no category {self.other!r} for its other values.")
+        if self.date and self.kind != "numeric":
+            raise DataError(f"The feature {self.name!r} is of dates, which are numbers, not categories.")
         if self.kind == "numeric":
             if self.categories:
                 raise DataError(f"The numeric feature {self.name!r} cannot have categories.")
@@ -73,17 +88,31 @@ class Feature:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the feature as plain data."""
-        return {"name": self.name, "kind": self.kind, "categories": list(self.categories)}
+        record = {"name": self.name, "kind": self.kind, "categories": list(self.categories)}
+        return {**record, "other": self.other, "date": self.date}
 
     @classmethod
     def from_dict(cls, record: object) -> Feature:
         """Build the feature from what `to_dict` returned."""
         what = "A feature of the schema"
+        name = plain.field(record, "name", str, what)
+        # Files of earlier versions do not know of these.
+        record = {"other": None, "date": False, **dict(cast(Mapping[str, Any], record))}
         return cls(
-            name=plain.field(record, "name", str, what),
+            name=name,
             kind=plain.field(record, "kind", str, what),
             categories=plain.items(record, "categories", _SCALARS, what),
+            other=plain.field(record, "other", (str, type(None)), what),
+            date=plain.field(record, "date", bool, what),
         )
+
+    def codes_of(self, values: Iterable[Scalar]) -> list[int | None]:
+        """Position of each value among the categories, or of the one that stands for it; None if it is not known."""
+        known = {category: code for code, category in enumerate(self.categories)}
+        if self.other is None:
+            return [known.get(value) for value in values]
+        rest = known[self.other]
+        return [known.get(None) if value is None else known.get(value_text(value), rest) for value in values]
 
 
 @dataclass(frozen=True)
@@ -108,6 +137,8 @@ class Schema:
         The value that counts as label 0, or ``None`` when several do.
     joined : tuple of str
         Small groups that were joined into one, which is the last of ``groups``; empty if none were.
+    bins : tuple of tuple of str and tuple of float
+        Columns of numbers that were cut into ranges, each with its cut points.
     """
 
     features: tuple[Feature, ...]
@@ -118,6 +149,7 @@ class Schema:
     weight: str | None = None
     negative: Scalar = None
     joined: tuple[str, ...] = ()
+    bins: tuple[tuple[str, tuple[float, ...]], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.features:
@@ -163,6 +195,7 @@ class Schema:
             "groups": list(self.groups),
             "weight": self.weight,
             "joined": list(self.joined),
+            "bins": {name: list(cuts) for name, cuts in self.bins},
         }
 
     @classmethod
@@ -187,9 +220,16 @@ class Schema:
                 groups=plain.items(record, "groups", str, what),
                 weight=plain.field(record, "weight", (str, type(None)), what),
                 joined=plain.items(record, "joined", str, what),
+                # Files of earlier versions do not know of bins.
+                bins=_stored_bins(plain.field({"bins": {}, **record}, "bins", dict, what)),
             )
         except DataError as error:
             raise FileError(f"The stored schema cannot be used. {error}") from error
+
+
+def _stored_bins(record: Mapping[str, Any]) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    cuts = ((name, plain.items(record, name, (int, float), "A column in bins")) for name in record)
+    return tuple(read_bins(dict(cuts)).items())
 
 
 def category_columns(sizes: Iterable[int]) -> list[int]:

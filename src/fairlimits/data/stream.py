@@ -16,6 +16,7 @@ import pyarrow as pa
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.types import Floats
 from fairlimits.data import roles as special
+from fairlimits.data.bins import Bins, read_bins
 from fairlimits.data.columns import Table, read_numbers
 from fairlimits.data.dask_parts import DaskParts, is_dask_frame
 from fairlimits.data.dataset import Dataset
@@ -27,7 +28,7 @@ from fairlimits.data.reading import Names, Unseen, names_of, rows_of_part
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar, Schema
 from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, check_small_groups
-from fairlimits.errors import DataError, InputError, SmallGroupsWarning
+from fairlimits.errors import ColumnsWarning, DataError, InputError, SmallGroupsWarning
 
 Total = TypeVar("Total")
 
@@ -62,7 +63,7 @@ class Reader:
 
     def __call__(self, frame: Any) -> Dataset | None:
         """Read a part; None if no row of it is taken."""
-        table = open_part(frame, self.schema.sensitive, self.missing_sensitive)
+        table = open_part(frame, self.schema.sensitive, self.missing_sensitive, dict(self.schema.bins))
         if table is None:
             return None
         return Dataset(self.schema, *rows_of_part(self.schema, table, own=self.own, unseen=self.unseen))
@@ -118,6 +119,8 @@ class Stream:
         -----
         SmallGroupsWarning
             If there are groups too small to speak about: which, and what is done with them.
+        ColumnsWarning
+            If columns are not read as they are: rare values are grouped, or dates become numbers.
         """
         if self.roles is None:
             raise InputError("The rows need to be explained: say which columns are the label and sensitive.")
@@ -135,6 +138,8 @@ class Stream:
         schema, note = facts.schema(self.roles)
         if note is not None:
             warnings.warn(note, SmallGroupsWarning, stacklevel=2)
+        for note in facts.column_notes(schema):
+            warnings.warn(note, ColumnsWarning, stacklevel=2)
         medians = self._medians(self.roles, facts, tell)
         numbers = {name: column.scale(medians.get(name, 0.0)) for name, column in facts.columns.items()}
         reader = Reader(schema, self.missing_sensitive, own=True)
@@ -191,6 +196,8 @@ def open_stream(
     numeric: Names = None,
     categorical: Names = None,
     drop: Names = None,
+    features: Names = None,
+    bins: Bins = None,
     missing_sensitive: MissingSensitive = "refuse",
     small_groups: SmallGroups = SET_ASIDE,
     unseen: Unseen = "refuse",
@@ -203,7 +210,7 @@ def open_stream(
     source : path, list of paths, pyarrow.dataset.Dataset or dask.dataframe.DataFrame
         The rows. A path may be a Parquet or CSV file, a pattern such as ``big/*.parquet``, or a directory, whose files
         are read as one table; ``key=value`` in the path of a file is a column.
-    label, sensitive, positive, weight, numeric, categorical, drop, missing_sensitive
+    label, sensitive, positive, weight, numeric, categorical, drop, features, bins, missing_sensitive
         As in `Dataset.from_frame`. Label and sensitive columns may be left out only for rows that are counted on the
         cells of other rows.
     small_groups : {"set aside", "join", "refuse"}
@@ -241,7 +248,7 @@ def open_stream(
         )
     table = _names_only(parts.names)
     if label is None or not sensitive:
-        if (label, positive, weight, numeric, categorical, drop) != (None,) * 6 or sensitive:
+        if (label, positive, weight, numeric, categorical, drop, features, bins) != (None,) * 8 or sensitive:
             raise InputError("The rows need to be explained: say which columns are the label and sensitive.")
         if choice != SET_ASIDE:
             raise InputError(
@@ -257,6 +264,8 @@ def open_stream(
         names_of(numeric),
         names_of(categorical),
         names_of(drop),
+        names_of(features),
+        read_bins(bins),
         missing_sensitive,
         choice,
     )
@@ -283,7 +292,7 @@ def _nothing(sensitive: tuple[str, ...], missing_sensitive: MissingSensitive) ->
 
 def _digits(roles: Roles, places: dict[tuple[str, int], Place], number: int, frame: Any) -> dict[Any, Floats] | None:
     """Weights of one part of a table by the digits that are looked for."""
-    table = open_part(frame, roles.sensitive, roles.missing_sensitive)
+    table = open_part(frame, roles.sensitive, roles.missing_sensitive, roles.bins)
     if table is None:
         return None
     weights = np.ones(len(table)) if roles.weight is None else special.read_some_weights(table, roles.weight)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from fairlimits._util.memory import rows_that_fit, size_text
 from fairlimits.errors import FileError
 
 # What a missing value looks like in CSV. Words that may be values of their own ("None") are left alone.
@@ -35,7 +36,7 @@ def read_table(path: str | os.PathLike[str]) -> pa.Table:
     Raises
     ------
     FileError
-        If the file is not there, cannot be read, has no rows or ends in something else.
+        If the file is not there, cannot be read, has no rows, ends in something else, or does not fit into memory.
     """
     file = Path(path)
     name = file.name.lower()
@@ -47,6 +48,7 @@ def read_table(path: str | os.PathLike[str]) -> pa.Table:
         raise FileError(f"There is no file {file}: check the path.")
     if file.stat().st_size == 0:
         raise FileError(f"{file} is empty: give a table with a header and rows.")
+    _check_memory(file)
     try:
         table = pa.parquet.read_table(file) if name.endswith((".parquet", ".pq")) else _read_csv(file)
     except (OSError, pa.ArrowException) as error:
@@ -58,6 +60,28 @@ def read_table(path: str | os.PathLike[str]) -> pa.Table:
     if table.num_rows == 0:
         raise FileError(f"{file} has no rows: it needs a header and at least one row.")
     return table
+
+
+def _check_memory(file: Path) -> None:
+    """Refuse a file that does not fit into memory before it is read."""
+    taken = file.stat().st_size
+    rows = None
+    if file.name.lower().endswith((".parquet", ".pq")):
+        try:
+            known = pa.parquet.read_metadata(file)
+        except (OSError, pa.ArrowException):
+            return  # Reading says what is wrong.
+        rows = known.num_rows
+        taken = max(taken, sum(known.row_group(at).total_byte_size for at in range(known.num_row_groups)))
+    room = rows_that_fit(rows or 1000, taken / (rows or 1000))
+    if room is None:
+        return
+    share = f"about {room:,} of its {rows:,} rows" if rows else f"about {room / 10:.0f}% of its rows"
+    what = f"{file} takes {size_text(taken)} of memory or more, and {share} would fit: read it in parts with"
+    raise FileError(
+        f"{what} open_data(..., stream=True), or give a sample of its rows.",
+        shell=f"{what} --stream --partition features, or give a sample of its rows.",
+    )
 
 
 def _read_csv(file: Path) -> pa.Table:

@@ -12,11 +12,10 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Dataset, Sensitive, Table, check_seed, read_features, row_draws
+from fairlimits.data import Dataset, Sensitive, Table, check_seed, read_all_columns, read_features, row_draws
 from fairlimits.errors import InputError
 from fairlimits.estimators.frames import (
     check_group_notions,
-    learn_features,
     make_dataset,
     open_fit,
     open_rows,
@@ -205,7 +204,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         X = as_rows(self.prefit, X)
         table, target = open_fit(self, X, y)
         if self.prefit is None:
-            features, columns = learn_features(table)
+            features, columns = read_all_columns(table)
         else:
             feature, columns = score_feature(self.prefit, table, X)
             features = (feature,)

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from fairlimits.data import Sensitive, check_seed, is_frame, read_features, row_draws
+from fairlimits.data import Sensitive, check_seed, is_frame, read_all_columns, read_features, row_draws
 from fairlimits.decorrelation import (
     ACCURACY_WEIGHT,
     CORRELATION_WEIGHT,
@@ -25,7 +25,6 @@ from fairlimits.decorrelation import (
 from fairlimits.errors import InputError
 from fairlimits.estimators.frames import (
     check_group_notions,
-    learn_features,
     make_dataset,
     open_fit,
     open_rows,
@@ -135,7 +134,7 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         seed = check_seed(self.random_state)
         check_partition(self.partition, self.estimator)
         table, target = open_fit(self, X, y)
-        features, columns = learn_features(table)
+        features, columns = read_all_columns(table)
         sensitive = None if sensitive_features is None else Sensitive.read(sensitive_features, len(table))
         if self.aware and sensitive is None:
             raise InputError("With aware=True the map sees the group; pass sensitive_features to fit and to transform.")

@@ -25,11 +25,8 @@ from fairlimits.data import (
     find_groups,
     is_frame,
     read_groups,
-    read_numbers,
-    read_values,
-    refuse_identifier,
 )
-from fairlimits.errors import DataError, InputError, SmallGroupsWarning
+from fairlimits.errors import ColumnsWarning, DataError, InputError, SmallGroupsWarning
 
 ONE_GROUP = "everybody"
 """Name of the group where no sensitive features are given."""
@@ -75,21 +72,6 @@ def read_weights(sample_weight: Any, X: Any) -> Floats | None:
     return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
 
 
-def learn_features(table: Table) -> tuple[tuple[Feature, ...], dict[str, NDArray[Any]]]:
-    """Read every column as a feature, of the kind that its type says."""
-    features: list[Feature] = []
-    columns: dict[str, NDArray[Any]] = {}
-    for name in table.names:
-        if table.kind(name) == "numeric":
-            columns[name] = read_numbers(name, table.column(name))
-            features.append(Feature(name, "numeric"))
-        else:
-            columns[name], categories = read_values(name, table.column(name))
-            refuse_identifier(name, len(categories), len(table))
-            features.append(Feature(name, "categorical", categories))
-    return tuple(features), columns
-
-
 def make_dataset(
     features: tuple[Feature, ...],
     columns: Mapping[str, NDArray[Any]],
@@ -123,7 +105,10 @@ def make_dataset(
         groups=groups,
         weight=None if weight is None else _unlike("sample_weight", taken | {label, *names}),
     )
-    return Dataset(schema, columns, group, target.codes, weight)
+    data = Dataset(schema, columns, group, target.codes, weight)
+    for note in data.column_notes:
+        warnings.warn(note, ColumnsWarning, stacklevel=3)
+    return data
 
 
 def check_group_notions(tolerances: Mapping[str, float], data: Dataset) -> None:

@@ -74,7 +74,7 @@ def test_a_frontier_of_rows_in_parts(
 
 def test_large_files_are_read_in_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(folder / "part0.parquet")
-    columns = ("paid", "yes", ["sex"], None, None, None, None, "refuse", "set-aside")
+    columns = ("paid", "yes", ["sex"], None, None, None, None, None, None, "refuse", "set-aside")
     assert isinstance(options.open_rows([path], None, *columns), fl.Dataset)
     monkeypatch.setattr(options, "_LARGE", 1000)
     assert isinstance(options.open_rows([path], None, *columns), fl.data.Stream)

@@ -23,7 +23,7 @@ from fairlimits.apps.cli.report import report
 from fairlimits.apps.cli.reproduce import reproduce
 from fairlimits.apps.cli.scenarios import scenarios
 from fairlimits.apps.cli.terminal import complain
-from fairlimits.errors import ConstantRuleWarning, FairlimitsError
+from fairlimits.errors import ConstantRuleWarning, FairlimitsError, InputError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -60,7 +60,7 @@ def run(arguments: Sequence[str]) -> int:
             warnings.simplefilter("ignore", ConstantRuleWarning)
             app(args=list(arguments), prog_name="fairlimits")
     except FairlimitsError as error:
-        complain(str(error))
+        complain(error.shell if isinstance(error, InputError) else str(error))
         return 2
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)

@@ -40,6 +40,8 @@ def audit(
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     drop: options.Drop = None,
+    features: options.Features = None,
+    bins: options.Bin = None,
     missing_sensitive: options.MissingSensitive = "refuse",
     small_groups: options.SmallGroups = "set-aside",
     threshold: options.Threshold = None,
@@ -87,8 +89,11 @@ def audit(
         raise InputError("--lot takes scores as chances, without a threshold; leave out --lot or --threshold.")
     if not prediction:
         raise InputError("No prediction was named; say which columns hold a model's decisions, --prediction COLUMN.")
+    if features:
+        features = list(dict.fromkeys([*features, *prediction]))
     dataset = options.open_table(
-        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
+        *(data, label, positive, sensitive, weight, numeric),
+        *(categorical, drop, features, bins, missing_sensitive, small_groups),
     )
     options.say_small_groups(dataset)
     with progress_bar("Audit") as tell, warnings.catch_warnings():

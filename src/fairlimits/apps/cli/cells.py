@@ -23,6 +23,8 @@ def cells(
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     drop: options.Drop = None,
+    features: options.Features = None,
+    bins: options.Bin = None,
     missing_sensitive: options.MissingSensitive = "refuse",
     small_groups: options.SmallGroups = "set-aside",
     stream: options.Streamed = None,
@@ -72,6 +74,8 @@ def cells(
             "--numeric": numeric,
             "--categorical": categorical,
             "--drop": drop,
+            "--features": features,
+            "--bin": bins,
             "--small-groups": check_small_groups(small_groups) != SET_ASIDE,
         }
         odd = [name for name, value in given.items() if value]
@@ -100,6 +104,8 @@ def cells(
             numeric,
             categorical,
             drop,
+            features,
+            bins,
             missing_sensitive,
             small_groups,
         )

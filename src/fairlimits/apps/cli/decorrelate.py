@@ -37,6 +37,8 @@ def decorrelate(
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     drop: options.Drop = None,
+    features: options.Features = None,
+    bins: options.Bin = None,
     missing_sensitive: options.MissingSensitive = "refuse",
     small_groups: options.SmallGroups = "set-aside",
     tolerance: Annotated[
@@ -93,7 +95,8 @@ def decorrelate(
         "correlation_weight": check_weight(correlation_weight),
     }
     dataset = options.open_table(
-        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
+        *(data, label, positive, sensitive, weight, numeric),
+        *(categorical, drop, features, bins, missing_sensitive, small_groups),
     )
     chosen = options.check_partition(dataset, partition, generator, samples, alike=True)
     options.say_small_groups(dataset)

@@ -22,6 +22,8 @@ def explore(
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     drop: options.Drop = None,
+    features: options.Features = None,
+    bins: options.Bin = None,
     missing_sensitive: options.MissingSensitive = "refuse",
     small_groups: options.SmallGroups = "set-aside",
     stream: options.Streamed = None,
@@ -54,7 +56,8 @@ def explore(
     require_dash()
     check_port(port)
     rows = options.open_rows(
-        data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
+        *(data, stream, label, positive, sensitive, weight, numeric),
+        *(categorical, drop, features, bins, missing_sensitive, small_groups),
     )
     chosen = options.check_partition(rows, partition, generator, samples)
     outcome = None

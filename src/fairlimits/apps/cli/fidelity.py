@@ -29,6 +29,8 @@ def fidelity(
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     drop: options.Drop = None,
+    features: options.Features = None,
+    bins: options.Bin = None,
     missing_sensitive: options.MissingSensitive = "refuse",
     small_groups: options.SmallGroups = "set-aside",
     generator: Annotated[
@@ -76,7 +78,8 @@ def fidelity(
     settings = {} if epochs is None else {"epochs": epochs}
     recipe = make_generator(generator, **settings)
     dataset = options.open_table(
-        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
+        *(data, label, positive, sensitive, weight, numeric),
+        *(categorical, drop, features, bins, missing_sensitive, small_groups),
     )
     options.say_small_groups(dataset)
     with progress_bar(f"Judging {generator}") as tell:

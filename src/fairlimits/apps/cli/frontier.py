@@ -40,6 +40,8 @@ def frontier(
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     drop: options.Drop = None,
+    features: options.Features = None,
+    bins: options.Bin = None,
     missing_sensitive: options.MissingSensitive = "refuse",
     small_groups: options.SmallGroups = "set-aside",
     stream: options.Streamed = None,
@@ -132,7 +134,8 @@ def frontier(
     asked: dict[str, Any] = {"requirements": read_requirements(require or []), "objective": read_objective(objective)}
     name = None if ratio is None else rate_name(ratio)
     rows = options.open_rows(
-        data, stream, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
+        *(data, stream, label, positive, sensitive, weight, numeric),
+        *(categorical, drop, features, bins, missing_sensitive, small_groups),
     )
     chosen = options.check_partition(rows, partition, generator, samples, alike=INDIVIDUAL in (*moving, *fixed))
     dist = options.make_cells(rows, cells, seed, generator, samples, chosen)

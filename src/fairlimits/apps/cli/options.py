@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from fairlimits.apps.cli.terminal import progress_bar, say
-from fairlimits.errors import InputError, SmallGroupsWarning
+from fairlimits.errors import ColumnsWarning, InputError, SmallGroupsWarning
 from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, FEATURES
 
 if TYPE_CHECKING:
@@ -65,6 +65,19 @@ Categorical = Annotated[
     typer.Option(help="Read this feature as a category (repeatable).", rich_help_panel="Data"),
 ]
 Drop = Annotated[list[str] | None, typer.Option(help="Leave this column out (repeatable).", rich_help_panel="Data")]
+Features = Annotated[
+    list[str] | None,
+    typer.Option("--features", help="Use this column as a feature, and no other (repeatable).", rich_help_panel="Data"),
+]
+Bin = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bin",
+        help="Cut a number into ranges: age:25 makes 'under 25' and '25 and over', age:25,60 three of them; also for a "
+        "sensitive column (repeatable).",
+        rich_help_panel="Data",
+    ),
+]
 MissingSensitive = Annotated[
     str,
     typer.Option(
@@ -129,6 +142,8 @@ def open_table(
     numeric: list[str] | None,
     categorical: list[str] | None,
     drop: list[str] | None,
+    features: list[str] | None,
+    bins: list[str] | None,
     missing_sensitive: str,
     small_groups: str,
 ) -> Dataset:
@@ -143,7 +158,10 @@ def open_table(
             f"This command needs the rows of one table in memory, and {data} is none; give a CSV or Parquet file with "
             "a sample of the rows, or use fairlimits frontier, which reads files in parts."
         )
-    columns = _columns(label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups)
+    columns = _columns(
+        *(label, positive, sensitive, weight, numeric, categorical, drop, features, bins),
+        *(missing_sensitive, small_groups),
+    )
     return _open_whole(data, columns)
 
 
@@ -157,6 +175,8 @@ def open_rows(
     numeric: list[str] | None,
     categorical: list[str] | None,
     drop: list[str] | None,
+    features: list[str] | None,
+    bins: list[str] | None,
     missing_sensitive: str,
     small_groups: str,
 ) -> Dataset | Stream | CellDistribution:
@@ -167,7 +187,10 @@ def open_rows(
     from fairlimits.data import SET_ASIDE, benchmark_names, open_stream
     from fairlimits.law import CellDistribution
 
-    columns = _columns(label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups)
+    columns = _columns(
+        *(label, positive, sensitive, weight, numeric, categorical, drop, features, bins),
+        *(missing_sensitive, small_groups),
+    )
     if any(source.endswith(_CELLS_SUFFIX) for source in sources):
         if len(sources) > 1:
             raise InputError("Several files of cells were given; make one of them first, with fairlimits merge.")
@@ -202,9 +225,13 @@ def _open_whole(source: str, columns: dict[str, Any]) -> Dataset:
     from fairlimits.data import open_data
 
     with warnings.catch_warnings():
-        # Said by `say_small_groups`.
+        # Said by `say_small_groups`, and below.
         warnings.simplefilter("ignore", SmallGroupsWarning)
-        return open_data(source, stream=False, **columns)
+        warnings.simplefilter("ignore", ColumnsWarning)
+        dataset = open_data(source, stream=False, **columns)
+    for note in dataset.column_notes:
+        say(f"Note: {note}")
+    return dataset
 
 
 def say_small_groups(rows: Dataset | CellDistribution) -> None:
@@ -214,12 +241,13 @@ def say_small_groups(rows: Dataset | CellDistribution) -> None:
 
 
 def notes_of(rows: Dataset | Stream | CellDistribution, dist: CellDistribution) -> list[str]:
-    """List for a file which groups are too small, and whether the rows are too few for their cells."""
+    """List for a file how columns were read, which groups are too small, and whether rows are too few for cells."""
     from fairlimits.data import Dataset
     from fairlimits.law import support_note
 
     notes = (rows if isinstance(rows, Dataset) else dist).small_groups_note, support_note(dist)
-    return [note for note in notes if note is not None]
+    columns = rows.column_notes if isinstance(rows, Dataset) else ()
+    return [*columns, *(note for note in notes if note is not None)]
 
 
 def _in_parts(source: str, stream: bool | None) -> bool:
@@ -239,10 +267,12 @@ def _columns(
     numeric: list[str] | None,
     categorical: list[str] | None,
     drop: list[str] | None,
+    features: list[str] | None,
+    bins: list[str] | None,
     missing_sensitive: str,
     small_groups: str,
 ) -> dict[str, Any]:
-    from fairlimits.data import check_small_groups
+    from fairlimits.data import check_small_groups, parse_bins
 
     if missing_sensitive not in ("refuse", "group", "drop"):
         raise InputError(f"--missing-sensitive is {missing_sensitive!r}; it must be 'refuse', 'group' or 'drop'.")
@@ -260,6 +290,8 @@ def _columns(
         "numeric": numeric,
         "categorical": categorical,
         "drop": drop,
+        "features": features or None,
+        "bins": parse_bins(bins) if bins else None,
         "missing_sensitive": missing_sensitive,
         "small_groups": choice,
     }
@@ -335,12 +367,13 @@ def make_cells(
     with progress_bar("Cutting the people into cells") as tell, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SamplingWarning)
         warnings.simplefilter("always", SmallGroupsWarning)
+        warnings.simplefilter("always", ColumnsWarning)
         dist = discretize(rows, cells, partition=partition, random_state=seed, progress=tell, **options)
     for warning in caught:
         if issubclass(warning.category, SmallGroupsWarning):
             # Of rows in parts, the first that is known, and so the first that is said.
             say(str(warning.message))
-        elif issubclass(warning.category, SamplingWarning):
+        elif issubclass(warning.category, SamplingWarning | ColumnsWarning):
             say(f"Note: {warning.message}")
     _say_support(dist)
     return dist

@@ -21,6 +21,8 @@ def report(
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     drop: options.Drop = None,
+    features: options.Features = None,
+    bins: options.Bin = None,
     missing_sensitive: options.MissingSensitive = "refuse",
     small_groups: options.SmallGroups = "set-aside",
     output: Annotated[Path, typer.Option("--output", "-o", help="The page (.html), or its content (.json).")] = Path(
@@ -56,7 +58,8 @@ def report(
     # Said before the table is read, which may take a while.
     asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
     dataset = options.open_table(
-        data, label, positive, sensitive, weight, numeric, categorical, drop, missing_sensitive, small_groups
+        *(data, label, positive, sensitive, weight, numeric),
+        *(categorical, drop, features, bins, missing_sensitive, small_groups),
     )
     chosen = {
         "label": label,
@@ -72,6 +75,8 @@ def report(
         "numeric": numeric,
         "categorical": categorical,
         "drop": drop,
+        "features": features,
+        "bin": bins,
     }
     words = ["fairlimits", "report", data]
     words += [word for key, value in chosen.items() if value is not None for word in (f"--{key}", str(value))]

@@ -33,6 +33,8 @@ def scenarios(
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     drop: options.Drop = None,
+    features: options.Features = None,
+    bins: options.Bin = None,
     missing_sensitive: options.MissingSensitive = "refuse",
     small_groups: options.SmallGroups = "set-aside",
     tolerance: Annotated[
@@ -79,8 +81,11 @@ def scenarios(
     numbers = list(numeric or [])
     if prediction is not None and prediction not in numbers:
         numbers.append(prediction)
+    if features and prediction is not None and prediction not in features:
+        features = [*features, prediction]
     dataset = options.open_table(
-        data, label, positive, sensitive, weight, numbers, categorical, drop, missing_sensitive, small_groups
+        *(data, label, positive, sensitive, weight, numbers),
+        *(categorical, drop, features, bins, missing_sensitive, small_groups),
     )
     options.say_small_groups(dataset)
     with progress_bar("Scenarios") as tell, warnings.catch_warnings(record=True) as caught:

@@ -1,0 +1,69 @@
+"""How much memory is free, asked before much of it is taken."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+# What takes less is not worth a question.
+_SMALL = 64 * 2**20
+
+_MEMINFO = Path("/proc/meminfo")
+_GROUP = Path("/sys/fs/cgroup")
+
+
+def free_memory() -> int | None:
+    """Bytes that can be taken without ousting others; None if the system does not say."""
+    found = [own for own in (_of_machine(), _of_control_group()) if own is not None]
+    return min(found) if found else None
+
+
+def _of_machine() -> int | None:
+    try:
+        for line in _MEMINFO.read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024 * int(line.split()[1])
+    except (OSError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _of_control_group() -> int | None:
+    """What a container may still take."""
+    try:
+        most = int((_GROUP / "memory.max").read_text(encoding="ascii"))
+        return max(most - int((_GROUP / "memory.current").read_text(encoding="ascii")), 0)
+    except (OSError, ValueError):
+        return None
+
+
+def rows_that_fit(rows: int, bytes_per_row: float) -> int | None:
+    """How many of some rows fit into the memory that is free, in round numbers; None if all do, or nobody knows.
+
+    Examples
+    --------
+    >>> rows_that_fit(1000, 8) is None
+    True
+    """
+    if rows * bytes_per_row < _SMALL:
+        return None
+    free = free_memory()
+    if free is None or rows * bytes_per_row <= free:
+        return None
+    fit = int(free / bytes_per_row)
+    step = int(10 ** max(len(str(fit)) - 2, 0))
+    return fit // step * step
+
+
+def size_text(size: float) -> str:
+    """Return how an amount of memory is shown.
+
+    Examples
+    --------
+    >>> size_text(3.21e9), size_text(64e6)
+    ('3.2 GB', '64 MB')
+    """
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"

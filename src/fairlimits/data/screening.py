@@ -1,0 +1,342 @@
+"""What to look at before a table is trusted: columns that may be leaks, ids, codes, or a second face of the group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairlimits._util.small_samples import ESTIMABLE_ROWS
+from fairlimits._util.types import Floats, Ints
+from fairlimits.data.dataset import Dataset
+from fairlimits.data.features import date_note, grouped_note
+from fairlimits.data.schema import Feature
+
+ConcernKind: TypeAlias = Literal[
+    "leak", "missingness follows the label", "reveals the group", "id", "codes", "empty", "grouped", "dates"
+]
+
+# A feature whose AUC is above this nearly decides by itself; and above the second, whatever the sampling error.
+_DECIDES, _SURELY = 0.98, 0.9
+
+# Standard errors between an estimate and what is certain about it.
+_ERRORS = 2.5
+
+# People with a value of which so many are of one group, or label, are known by it.
+_PURE = 0.98
+
+# A feature by which the group of so many people is known reveals it.
+_MANY = 0.2
+
+# Rates of the label with and without a value differ by more than this where missing values follow the label.
+_FOLLOWS = 0.2
+
+# Rates are estimated for each row without its own fold.
+_FOLDS = 5
+_PRIOR = 1.0
+
+# Numbers are looked at in so many ranges of as many rows, or fewer where these would be of less than some rows.
+_RANGES, _IN_A_RANGE = 50, 10
+
+# A sample of so many rows says all that is wanted.
+_MOST_ROWS = 50_000
+
+# So many different whole numbers may be codes; they are if their order says so much less of the label than they do.
+_CODES, _ORDER = 20, 0.1
+
+
+@dataclass(frozen=True)
+class Concern:
+    """Something about the columns of a table that a person should look at.
+
+    Parameters
+    ----------
+    kind : str
+        "leak": a feature that nearly decides the label by itself. "missingness follows the label": whether it has a
+        value does. "reveals the group": by itself it tells the group of all, or of many. "id": it has another whole
+        number in every row. "codes": its numbers look like names without an order. "empty": it has no value, or next to
+        none. "grouped": its rare values are one category. "dates": they were read as numbers of days.
+    columns : tuple of str
+        The columns.
+    text : str
+        The same in a sentence, with what can be done.
+    """
+
+    kind: ConcernKind
+    columns: tuple[str, ...]
+    text: str
+
+
+class _Rows(NamedTuple):
+    """The rows that are looked at: their position, fold, group and label."""
+
+    chosen: Ints
+    fold: Ints
+    group: Ints
+    label: Ints
+    groups: tuple[str, ...]
+
+
+class _Coded(NamedTuple):
+    """A feature in few codes, of which the last stands for missing values, if `missing`."""
+
+    codes: Ints
+    missing: bool
+    # Of numbers: position among the different values that are there, and how many rows there are of each.
+    places: Ints | None = None
+    present: Ints | None = None
+
+
+def concerns(dataset: Dataset) -> tuple[Concern, ...]:
+    """Find what a person should look at before the answers about a table are trusted.
+
+    Every feature is looked at by itself, on rows that count, by rates of the label and of the groups that are
+    estimated without the fold a row is in, so that a category of few rows does not look as if it knew. What could be
+    an accident of few rows is not said.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The table.
+
+    Returns
+    -------
+    tuple of Concern
+        The gravest kinds first; empty if there is nothing to be said.
+
+    Examples
+    --------
+    >>> from fairlimits import load_dataset
+    >>> [(own.kind, own.columns) for own in concerns(load_dataset("adult"))]
+    [('reveals the group', ('relationship',))]
+    """
+    rows = _sample(dataset)
+    found = [own for feature in dataset.schema.features for own in _of_feature(dataset, feature, rows)]
+    dates = date_note(dataset.schema.features)
+    if dates is not None:
+        names = tuple(feature.name for feature in dataset.schema.features if feature.date)
+        found.append(Concern("dates", names, dates))
+    order = get_args(ConcernKind)
+    return tuple(sorted(found, key=lambda own: order.index(own.kind)))
+
+
+def _sample(dataset: Dataset) -> _Rows:
+    rng = np.random.default_rng(0)
+    chosen = np.arange(dataset.n_rows) if dataset.weight is None else np.flatnonzero(dataset.weight > 0)
+    if len(chosen) > _MOST_ROWS:
+        chosen = np.sort(rng.choice(chosen, _MOST_ROWS, replace=False))
+    fold = rng.permutation(len(chosen)) % _FOLDS
+    label = dataset.label[chosen].astype(np.int64)
+    return _Rows(chosen, fold, dataset.group[chosen], label, dataset.groups)
+
+
+def _of_feature(dataset: Dataset, feature: Feature, rows: _Rows) -> Iterator[Concern]:
+    name = feature.name
+    values = dataset.columns[name][rows.chosen]
+    coded = _of_numbers(values) if feature.kind == "numeric" else _of_categories(values, feature)
+    there = int((coded.codes < coded.codes.max(initial=-1)).sum()) if coded.missing else len(coded.codes)
+    if feature.other is not None:
+        others = int((dataset.columns[name] == feature.categories.index(feature.other)).sum())
+        yield Concern("grouped", (name,), grouped_note(feature, others, dataset.n_rows))
+    if there < 0.01 * len(values):
+        what = "has no value" if there == 0 else f"has a value in {there:,} of {len(values):,} rows only"
+        yield Concern("empty", (name,), f"{name} {what}: leave it out, for it says nothing.")
+    if not len(values):
+        return
+    counts = _counts(coded.codes, rows)
+    by_label = np.stack([counts[:, :, 0::2].sum(axis=2), counts[:, :, 1::2].sum(axis=2)], axis=2)
+    yield from _of_label(name, coded, by_label, rows)
+    by_group = counts[:, :, 0::2] + counts[:, :, 1::2]
+    yield from _of_group(dataset, name, by_group)
+    if coded.places is not None and coded.present is not None and not feature.date:
+        yield from _of_ids(name, values, coded, by_label, by_group, rows)
+
+
+def _of_label(name: str, coded: _Coded, by_label: Ints, rows: _Rows) -> Iterator[Concern]:
+    totals = by_label.sum(axis=(0, 1))
+    if coded.missing and _follows(by_label.sum(axis=0)):
+        yield Concern(
+            "missingness follows the label",
+            (name,),
+            f"Whether {name} has a value follows the label: leave it out if it is filled in after the decision.",
+        )
+        return
+    area = _crossfit_area(by_label)
+    if coded.places is not None and not coded.missing:
+        ordered = _order_area(coded.places, rows.label)
+        area = max(area, ordered, 1 - ordered)
+    if _decides(area, *totals.tolist()):
+        yield Concern(
+            "leak",
+            (name,),
+            f"{name} nearly decides the label by itself (AUC {area:.3f}): leave it out if it is not known before the "
+            "decision.",
+        )
+
+
+def _of_group(dataset: Dataset, name: str, by_group: Ints) -> Iterator[Concern]:
+    sensitive = " and ".join(dataset.schema.sensitive)
+    sizes = by_group.sum(axis=(0, 1))
+    enough = np.flatnonzero((sizes >= ESTIMABLE_ROWS) & (sizes.sum() - sizes >= ESTIMABLE_ROWS))
+    for group in enough.tolist():
+        split = np.stack([by_group.sum(axis=2) - by_group[:, :, group], by_group[:, :, group]], axis=2)
+        area = _crossfit_area(split)
+        if _decides(area, int(sizes.sum() - sizes[group]), int(sizes[group])):
+            whose = sensitive if len(sizes) == 2 else f"who is {dataset.groups[group]}"
+            yield Concern(
+                "reveals the group",
+                (name,),
+                f"{name} gives {whose} away by itself (AUC {area:.3f}), like a second column of {sensitive}: leave it "
+                "out where the group is to be hidden.",
+            )
+            return
+    share = _known_share(by_group.sum(axis=0))
+    if share >= _MANY:
+        yield Concern(
+            "reveals the group",
+            (name,),
+            f"{name} gives {sensitive} away for {share:.0%} of the people: where the group is to be hidden, it is not "
+            "hidden from a rule that sees this.",
+        )
+
+
+def _of_ids(name: str, values: Floats, coded: _Coded, by_label: Ints, by_group: Ints, rows: _Rows) -> Iterator[Concern]:
+    assert coded.places is not None
+    assert coded.present is not None
+    there = values[~np.isnan(values)]
+    n, distinct = len(there), len(coded.present)
+    if n < ESTIMABLE_ROWS or not (there == np.round(there)).all():
+        return
+    if distinct >= 0.95 * n:
+        # Numbers of rows, some of which may have been left out; or numbers without an order that matters.
+        running = there.max() - there.min() < 2 * n
+        if running or (n >= 100 and _says_nothing(coded, by_label, by_group, rows)):
+            yield Concern(
+                "id",
+                (name,),
+                f"{name} has another whole number in {'every' if distinct == n else 'nearly every'} row, like an id: "
+                "leave it out.",
+            )
+    elif 3 <= distinct <= _CODES and n == len(values):
+        ordered = _order_area(coded.places, rows.label)
+        gain = _crossfit_area(by_label) - max(ordered, 1 - ordered)
+        totals = by_label.sum(axis=(0, 1)).tolist()
+        if gain > _ORDER + _ERRORS * _area_error(0.5, *totals):
+            yield Concern(
+                "codes",
+                (name,),
+                f"The order of the {distinct} whole numbers of {name} says little of the label, and the numbers say "
+                "more: if they are codes, read it as categories.",
+            )
+
+
+def _says_nothing(coded: _Coded, by_label: Ints, by_group: Ints, rows: _Rows) -> bool:
+    """Whether a feature is as good as chance at telling the label, and the largest group from the others."""
+    group = int(np.argmax(by_group.sum(axis=(0, 1))))
+    split = np.stack([by_group.sum(axis=2) - by_group[:, :, group], by_group[:, :, group]], axis=2)
+    tables = [(by_label, rows.label), (split, (rows.group == group).astype(np.int64))]
+    for table, side in tables:
+        error = _area_error(0.5, *table.sum(axis=(0, 1)).tolist())
+        areas = [_crossfit_area(table) - 0.5]
+        if coded.places is not None and not coded.missing:
+            areas.append(abs(_order_area(coded.places, side) - 0.5))
+        if max(areas) > _ERRORS * error:
+            return False
+    return True
+
+
+def _of_numbers(values: Floats) -> _Coded:
+    """Numbers in ranges of as many rows, equal ones together."""
+    absent = np.isnan(values)
+    different, places, present = np.unique(values[~absent], return_inverse=True, return_counts=True)
+    n = len(places)
+    ranges = int(np.clip(n // _IN_A_RANGE, 1, _RANGES))
+    middle = np.cumsum(present) - present / 2
+    # Of few values, each is a range.
+    of_value = (
+        np.arange(len(different)) if len(different) <= _RANGES else (middle / max(n, 1) * ranges).astype(np.int64)
+    )
+    codes = np.full(len(values), of_value.max(initial=-1) + 1, dtype=np.int64)
+    codes[~absent] = of_value[places]
+    return _Coded(codes, bool(absent.any()), places, present)
+
+
+def _of_categories(values: NDArray[Any], feature: Feature) -> _Coded:
+    codes = values.astype(np.int64)
+    # A value that is not known counts as missing.
+    missing = feature.categories[-1] is None or bool((codes < 0).any())
+    last = len(feature.categories) - (feature.categories[-1] is None)
+    codes = np.where(codes < 0, last, codes)
+    return _Coded(codes, missing and bool((codes == last).any()))
+
+
+def _counts(codes: Ints, rows: _Rows) -> Ints:
+    """Rows of each fold, code, and group and label, of shape (folds, codes, 2 * groups)."""
+    n, strata = int(codes.max()) + 1, 2 * len(rows.groups)
+    at = (rows.fold * n + codes) * strata + rows.group * 2 + rows.label
+    return np.bincount(at, minlength=_FOLDS * n * strata).reshape(_FOLDS, n, strata).astype(np.int64)
+
+
+def _crossfit_area(table: Ints) -> float:
+    """AUC of the rate of each code, estimated on the other folds, given the rows of each fold, code and side."""
+    outside = table.sum(axis=0) - table
+    base = table[:, :, 1].sum() / max(table.sum(), 1)
+    rate = (outside[:, :, 1] + _PRIOR * base) / (outside.sum(axis=2) + _PRIOR)
+    _, places = np.unique(rate.ravel(), return_inverse=True)
+    return _area(np.bincount(places, table[:, :, 0].ravel()), np.bincount(places, table[:, :, 1].ravel()))
+
+
+def _order_area(places: Ints, side: Ints) -> float:
+    n = int(places.max(initial=-1)) + 1
+    return _area(np.bincount(places[side == 0], minlength=n), np.bincount(places[side == 1], minlength=n))
+
+
+def _area(below: NDArray[Any], above: NDArray[Any]) -> float:
+    """Chance that one of the second kind has a higher score than one of the first, given the rows of each score."""
+    pairs = float(below.sum()) * float(above.sum())
+    return float(above @ (np.cumsum(below) - below / 2)) / pairs if pairs else 0.5
+
+
+def _area_error(area: float, one: int, other: int) -> float:
+    """Standard error of an AUC, by Hanley and McNeil (1982)."""
+    if not one or not other:
+        return math.inf
+    first, second = area / (2 - area), 2 * area**2 / (1 + area)
+    spread = area * (1 - area) + (other - 1) * (first - area**2) + (one - 1) * (second - area**2)
+    return math.sqrt(max(spread, 0.0) / (one * other))
+
+
+def _decides(area: float, one: int, other: int) -> bool:
+    """Whether an AUC is that of a feature that nearly decides, and not by an accident of few rows."""
+    fewer = min(one, other)
+    # Two rows of chance: all rows in order are no proof that the next ones are.
+    shrunk = (area * fewer + 1.0) / (fewer + 2.0)
+    return area > _DECIDES and shrunk - _ERRORS * _area_error(shrunk, one, other) > _SURELY
+
+
+def _follows(table: Ints) -> bool:
+    """Whether the label follows that a value is missing, given the rows of each code, the last missing, and label."""
+    with_value, without = table[:-1].sum(axis=0), table[-1]
+    sizes = np.array([with_value.sum(), without.sum()])
+    if sizes.min() < ESTIMABLE_ROWS:
+        return False
+    rates = np.array([with_value[1], without[1]]) / sizes
+    error = math.sqrt(float((rates * (1 - rates) / sizes).sum()))
+    apart = abs(float(rates[0] - rates[1])) - _ERRORS * error > _FOLLOWS
+    return bool(apart and (np.maximum(rates, 1 - rates) > _PURE).any())
+
+
+def _known_share(table: Ints) -> float:
+    """Share of the rows whose code is nearly always of one group, given the rows of each code and group."""
+    sizes = table.sum(axis=1)
+    top = table.argmax(axis=1)
+    others = sizes - table.max(axis=1)
+    base = 1 - table.sum(axis=0)[top] / max(table.sum(), 1)
+    # An upper bound of the share of others, which must also be far below theirs in all rows.
+    bound = (others + 2.0 + _ERRORS * np.sqrt(others)) / np.maximum(sizes, 1)
+    known = (sizes >= ESTIMABLE_ROWS) & (others <= (1 - _PURE) * sizes) & (bound < 0.1) & (bound < base / 4)
+    return float(sizes[known].sum() / max(sizes.sum(), 1))

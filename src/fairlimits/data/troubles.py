@@ -1,0 +1,91 @@
+"""What is wrong with the columns of a table: found in all of them, and told at once with the options that help."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from fairlimits.errors import DataError
+
+# Lines that people read; the options name all columns.
+_MOST_LINES = 20
+
+
+class ColumnError(DataError):
+    """A column that cannot be used as it is.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    problem : str
+        What is wrong, as what follows the name in a sentence.
+    advice : str
+        What can be done about it, besides leaving the column out.
+    numeric : bool
+        Whether it can be read as a number instead.
+    """
+
+    def __init__(self, column: str, problem: str, advice: str, numeric: bool = False) -> None:
+        super().__init__(f"Column {column!r} {problem}: {advice}.")
+        self.column = column
+        self.problem = problem
+        self.advice = advice
+        self.numeric = numeric
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ColumnError, (self.column, self.problem, self.advice, self.numeric)
+
+
+def without_options(error: DataError) -> DataError:
+    """Return an error about a column that cannot be left out, such as the label."""
+    return DataError(str(error)) if isinstance(error, ColumnError) else error
+
+
+def one_error(errors: Sequence[DataError], drop: Sequence[str] | None = (), numeric: Sequence[str] = ()) -> DataError:
+    """Make one error of all that is wrong with a table, with the options that help ready to paste.
+
+    Parameters
+    ----------
+    errors : sequence of DataError
+        At least one.
+    drop, numeric : sequence of str
+        Columns that are left out, or read as numbers, already: options of Python name them again. Without `drop`, there
+        are no such options.
+    """
+    columns = [error for error in errors if isinstance(error, ColumnError)]
+    if not columns and len(errors) == 1:
+        return errors[0]
+    if drop is None:
+        return DataError("\n".join(f"{str(error)[:-1]}, or leave it out." for error in errors))
+    dropped = [error.column for error in columns]
+    numbers = [error.column for error in columns if error.numeric]
+    python = _told(errors, f"drop={_listed([*drop, *dropped])}", f"numeric={_listed([*numeric, *numbers])}")
+    return DataError(python, shell=_told(errors, _options("--drop", dropped), _options("--numeric", numbers), True))
+
+
+def _told(errors: Sequence[DataError], drop: str, numeric: str, shell: bool = False) -> str:
+    columns = [error for error in errors if isinstance(error, ColumnError)]
+    if len(errors) == 1:
+        own = columns[0]
+        ways = [own.advice, *([f"read it as a number with {numeric}"] if own.numeric else [])]
+        return f"Column {own.column!r} {own.problem}: {', or '.join([*ways, f'leave it out with {drop}'])}."
+    lines = [error.shell if shell else str(error) for error in errors[:_MOST_LINES]]
+    if len(errors) > _MOST_LINES:
+        lines.append(f"and {len(errors) - _MOST_LINES} more columns, all of which are in the options below.")
+    lines = [f"The table has {len(errors)} problems:", *(f"- {line}" for line in lines)]
+    if columns:
+        lines.append(f"To leave {'these columns' if len(columns) > 1 else 'this column'} out: {drop}")
+    if any(error.numeric for error in columns):
+        lines.append(f"To read as numbers what are numbers: {numeric}")
+    return "\n".join(lines)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return json.dumps(list(dict.fromkeys(names)), ensure_ascii=False)
+
+
+def _options(option: str, names: Sequence[str]) -> str:
+    return " ".join(f"{option} {shlex.quote(name)}" for name in names)
