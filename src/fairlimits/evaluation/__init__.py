@@ -17,7 +17,6 @@ from fairlimits.evaluation.decided_people import group_rates
 from fairlimits.evaluation.evaluations import evaluate
 from fairlimits.evaluation.reports import (
     PRICED_AT,
-    SMALL_GROUPS,
     Caution,
     Decorrelated,
     Findings,
@@ -29,12 +28,12 @@ from fairlimits.evaluation.reports import (
     Tensions,
     collect_findings,
 )
+from fairlimits.evaluation.row_counts import rows_needed
 from fairlimits.evaluation.scenario_results import Scenarios
 from fairlimits.evaluation.scenarios import compare, compare_scenarios
 
 __all__ = [
     "PRICED_AT",
-    "SMALL_GROUPS",
     "Audit",
     "AuditedModel",
     "BeatenWarning",
@@ -58,5 +57,6 @@ __all__ = [
     "group_rates",
     "rates_heading",
     "read_decisions",
+    "rows_needed",
     "unavoidable_cell",
 ]

@@ -17,6 +17,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -285,7 +286,26 @@ def test_the_summary_is_the_first_screen_in_plain_text(report: fl.Report, page: 
     figures = re.findall(r"-?[\d.]+ to -?[\d.]+", re.search(r"<table>.*</table>", first, flags=re.DOTALL)[0])  # type: ignore[index]
     sentences = [own for own in lines if own.startswith("- ")]
     assert re.findall(r"-?[\d.]+ to -?[\d.]+", "\n".join(sentences)) == figures
-    assert lines[-len(report.warnings) :] == [f"Note: {own.text}" for own in report.warnings]
+    before, after = ([own.text for own in report.warnings if own.is_first is first] for first in (True, False))
+    assert lines[: len(before)] == before
+    assert lines[-len(after) :] == [f"Note: {text}" for text in after]
+
+
+def test_columns_that_may_spoil_the_answer_are_named_before_it() -> None:
+    data = people()
+    columns = {name: data.to_frame()[name] for name in data.to_frame().column_names}
+    spoilt = pa.table({**columns, "code": pc.equal(columns["sex"], "m").cast("int8"), "case": np.arange(data.n_rows)})
+    found = reported(
+        fl.Dataset.from_frame(spoilt, label=data.schema.label, positive=data.schema.positive, sensitive="sex")
+    )
+    named = {own.kind: own for own in found.warnings}
+    assert named["reveals the group"].columns == ("code",)
+    assert named["id"].columns == ("case",)
+    page = found.to_html()
+    for own in (named["reveals the group"], named["id"]):
+        assert page.index(escape(own.text)) < page.index("On people that it had never seen")
+        assert own.text in found.summary()
+    assert [own["columns"] for own in found.to_dict()["warnings"] if own["kind"] == "id"] == [["case"]]
 
 
 def test_the_table_has_a_row_for_each_question(report: fl.Report) -> None:

@@ -182,23 +182,17 @@ def _short(estimate: Estimate, sign: str = "") -> str:
 
 def _rows_needed(found: Scenarios, counts: Ints, tolerances: Mapping[str, float]) -> str:
     """Say for each tolerance how many rows it takes to certify it between the smallest two groups that are compared."""
-    from fairlimits._util.small_samples import enough
-    from fairlimits.notions import NOTIONS, rows_to_certify
+    from fairlimits.evaluation import rows_needed
 
+    asked = {name: value for name, value in tolerances.items() if name != "IF" and value < 1}
+    needed = rows_needed(counts, {name: value for name, value in asked.items() if value > 0})
     words = []
-    for name in (own for own in tolerances if own != "IF" and tolerances[own] < 1):
-        if tolerances[name] == 0:
+    for name, tolerance in asked.items():
+        if tolerance == 0:
             words.append(f"That a gap in {name} is exactly 0 cannot be shown by any number of rows.")
-            continue
-        needed = []
-        for rate in NOTIONS[name].rates:
-            rows = counts[:, list(rate.given)].sum(axis=1)
-            shares = sorted((rows[enough(rows)] / counts.sum()).tolist())
-            if len(shares) > 1:
-                needed.append(rows_to_certify(tolerances[name], shares=shares[:2]))
-        if needed:
+        elif name in needed:
             words.append(
-                f"To show that a gap in {name} between the two smallest groups is at most {tolerances[name]:g}, if it "
-                f"is 0, takes about {max(needed):,} held-out rows in the worst case; there are {found.tested:,}."
+                f"To show that a gap in {name} between the two smallest groups is at most {tolerance:g}, if it "
+                f"is 0, takes about {needed[name]:,} held-out rows in the worst case; there are {found.tested:,}."
             )
     return " ".join(words)

@@ -55,7 +55,7 @@ def render(findings: Findings, command: str, version: str) -> str:
 def _first_screen(findings: Findings) -> str:
     """Answer in words."""
     found = answer(findings, HTML)
-    left_out = "".join(f"<p class=note>{note}</p>\n" for note in found.left_out)
+    first = "".join(f"<p class=note>{note}</p>\n" for note in found.first)
     items = "".join(f"<li>{line}</li>\n" for line in found.lines)
     heads = ("", "gap of the best rule", "lost within 0.05", "gap then", "lost within 0")
     rows = [
@@ -67,7 +67,7 @@ def _first_screen(findings: Findings) -> str:
     ]
     return (
         f"<header><p class=brand>fairlimits</p><h1>{found.question}</h1></header>\n<section class=answer>\n"
-        f"{left_out}<p class=note>{found.about}</p>\n<p class=lead>{found.lead}</p>\n"
+        f"{first}<p class=note>{found.about}</p>\n<p class=lead>{found.lead}</p>\n"
         "<p>What each notion of fairness would cost, with the group hidden, in points: how far apart the groups are "
         "under the most accurate rule; accuracy lost if the gap may be 0.05, and what the gap then came to on new "
         f"people; accuracy lost if there may be none.</p>\n{table(heads, rows)}\n<ul>\n{items}</ul>\n"

@@ -18,7 +18,7 @@ from fairlimits.apps.report.figures import draw_costs
 from fairlimits.apps.report.html import render
 from fairlimits.apps.report.sentences import PLAIN, answer, asked, sentence
 from fairlimits.errors import FileError
-from fairlimits.evaluation import SMALL_GROUPS, Caution, Findings
+from fairlimits.evaluation import Caution, Findings
 from fairlimits.notions import ALL_NOTIONS
 
 if TYPE_CHECKING:
@@ -79,11 +79,11 @@ class Report(Shown):
     def summary(self) -> str:
         """Say the first screen of the page in plain text, after whom it leaves out, and before what else to know."""
         found = answer(self.findings, PLAIN)
-        others = [f"Note: {own.text}" for own in self.warnings if own.kind != SMALL_GROUPS]
+        others = [f"Note: {own.text}" for own in self.warnings if not own.is_first]
         notions = [f"- {sentence(own)}" for own in found.notions]
         return "\n".join(
             (
-                *found.left_out,
+                *found.first,
                 found.question,
                 found.about,
                 "",

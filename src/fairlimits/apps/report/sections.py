@@ -15,7 +15,7 @@ from fairlimits.apps.report.figures import (
     to_svg,
 )
 from fairlimits.apps.report.page import download, figure, hundredfold, percent, section, table
-from fairlimits.evaluation import PRICED_AT, SMALL_GROUPS, Findings, HeldOutCurve, HeldOutFigure
+from fairlimits.evaluation import PRICED_AT, Findings, HeldOutCurve, HeldOutFigure
 from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
 
 # Features of a typical person that a table has room for.
@@ -405,7 +405,7 @@ def people(findings: Findings) -> str:
 def to_keep_in_mind(findings: Findings) -> str:
     """Assumptions and limits."""
     held = findings.held_out
-    cautions = (escape(own.text) for own in findings.warnings if own.kind != SMALL_GROUPS)
+    cautions = (escape(own.text) for own in findings.warnings if not own.is_first)
     learners = "; ".join(f"{part}: {' and '.join(members)}" for part, members in held.learners.items())
     items = (
         *cautions,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from fairlimits.apps.report.page import hundredfold, percent, points
-from fairlimits.evaluation import SMALL_GROUPS, Findings, HeldOutFigure, Tensions
+from fairlimits.evaluation import Findings, HeldOutFigure, Tensions
 from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
 
 # Groups and features named in a sentence; more are counted.
@@ -48,8 +48,8 @@ class Answer:
 
     Parameters
     ----------
-    left_out : tuple of str
-        Whom the answer leaves out.
+    first : tuple of str
+        What to know before any figure: whom they leave out, columns that may spoil them.
     question : str
     about : str
         What the data is.
@@ -63,7 +63,7 @@ class Answer:
         What the figures are.
     """
 
-    left_out: tuple[str, ...]
+    first: tuple[str, ...]
     question: str
     about: str
     lead: str
@@ -105,8 +105,8 @@ def answer(findings: Findings, markup: Markup) -> Answer:
         "could find: better ones may exist. Labels are taken as they are, biased or not."
     )
     question = f"How fair and how accurate can a classifier be on {markup.name(findings.name)}?"
-    left_out = tuple(markup.name(own.text) for own in findings.warnings if own.kind == SMALL_GROUPS)
-    return Answer(left_out, question, _about(findings, markup), lead, _notions(findings, markup), lines, note)
+    first = tuple(markup.name(own.text) for own in findings.warnings if own.is_first)
+    return Answer(first, question, _about(findings, markup), lead, _notions(findings, markup), lines, note)
 
 
 def _about(findings: Findings, markup: Markup) -> str:

@@ -7,7 +7,6 @@ from fairlimits.evaluation.reports.held_out import HeldOut
 from fairlimits.evaluation.reports.on_cells import OnCells
 from fairlimits.evaluation.reports.parts import (
     PRICED_AT,
-    SMALL_GROUPS,
     Caution,
     Decorrelated,
     HeldOutCurve,
@@ -18,7 +17,6 @@ from fairlimits.evaluation.reports.parts import (
 
 __all__ = [
     "PRICED_AT",
-    "SMALL_GROUPS",
     "Caution",
     "Decorrelated",
     "Findings",

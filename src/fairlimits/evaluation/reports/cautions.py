@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from fairlimits.data import Dataset
+from fairlimits.data import Dataset, concerns
 from fairlimits.evaluation.reports.held_out import HeldOut
 from fairlimits.evaluation.reports.on_cells import OnCells
-from fairlimits.evaluation.reports.parts import SMALL_GROUPS, Caution
+from fairlimits.evaluation.reports.parts import FEW_TO_CERTIFY, SMALL_GROUPS, Caution
 from fairlimits.evaluation.row_counts import rows_needed
 from fairlimits.notions import NOTIONS, title
 
@@ -20,7 +20,7 @@ _SURE_WITHIN = 0.02
 
 
 def find_cautions(data: Dataset, held_out: HeldOut, on_cells: OnCells) -> tuple[Caution, ...]:
-    """Collect what few rows and unmet tolerances leave in doubt.
+    """Collect what columns, few rows and unmet tolerances leave in doubt.
 
     Parameters
     ----------
@@ -31,6 +31,7 @@ def find_cautions(data: Dataset, held_out: HeldOut, on_cells: OnCells) -> tuple[
     """
     return (
         *_small_groups(data, held_out),
+        *(Caution(own.kind, own.columns, own.text) for own in concerns(data)),
         *_few_rows(data, held_out, on_cells),
         *_few_learned(on_cells),
         *_few_to_certify(data, held_out),
@@ -79,7 +80,7 @@ def _few_to_certify(data: Dataset, held_out: HeldOut) -> Iterator[Caution]:
     if short:
         most = ", ".join(f"{title(name)} {rows:,}" for name, rows in short.items())
         yield Caution(
-            "few rows to certify",
+            FEW_TO_CERTIFY,
             (*data.schema.sensitive, data.schema.label),
             f"Too few rows to show that a gap is at most {_CERTIFIED:g}, even if it is 0: there are "
             f"{held_out.tested:,} held out, and in the worst case it takes about {most}.",

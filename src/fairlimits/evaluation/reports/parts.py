@@ -26,7 +26,13 @@ class HeldOutFigure:
 
 
 SMALL_GROUPS = "small groups"
-"""Kind of the cautions that name groups too small to speak about, which come before all figures."""
+"""Kind of the cautions that name groups too small to speak about."""
+
+FEW_TO_CERTIFY = "few rows to certify"
+"""Kind of the caution that there are too few rows to show that a gap is small."""
+
+# Kinds that change what all figures mean, and come before them; the others are those of `data.concerns`.
+_FIRST = (SMALL_GROUPS, FEW_TO_CERTIFY, "leak", "missingness follows the label", "reveals the group", "id")
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,11 @@ class Caution:
     kind: str
     columns: tuple[str, ...]
     text: str
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it must be read before any figure."""
+        return self.kind in _FIRST
 
 
 @dataclass(frozen=True)
