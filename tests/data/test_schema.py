@@ -116,7 +116,11 @@ def test_from_dict_needs_every_field(key: str) -> None:
         ("groups", ["a", 1], "as 'groups'"),
         ("features", {"name": "age"}, "as 'features'"),
         ("features", ["age"], "must be a mapping"),
-        ("features", [{"name": "age", "kind": "odd", "categories": []}], "cannot be used"),
+        (
+            "features",
+            [{"name": "age", "kind": "odd", "categories": [], "other": None, "date": False, "whole": False}],
+            "cannot be used",
+        ),
         ("features", [], "cannot be used"),
     ],
 )

@@ -14,7 +14,7 @@ from map_samples import discretized, some_data, some_distribution, some_table
 from fairlimits.data import Dataset
 from fairlimits.decorrelation import Decorrelation, decorrelate
 from fairlimits.decorrelation.applying import FEWEST_PEOPLE, Rows, cell_values, draw_bins, read_rows
-from fairlimits.errors import DataError, InputError
+from fairlimits.errors import ColumnsWarning, DataError, InputError
 from fairlimits.law.cells.building import discretize
 from fairlimits.limits import solve
 
@@ -207,3 +207,36 @@ def test_rows_of_one_group_alone_can_be_mapped(plan: Decorrelation) -> None:
     people = some_data(4, 300)
     mapped = plan.apply(people.take(np.flatnonzero(people.group == 1)))
     assert mapped.num_rows == int((people.group == 1).sum())
+
+
+def test_integers_stay_integers_and_dates_dates() -> None:
+    rng = np.random.default_rng(0)
+    people = 400
+    table = pa.table(
+        {
+            "age": pa.array(rng.integers(18, 80, people), mask=rng.random(people) < 0.1),
+            "income": rng.normal(size=people),
+            "since": pa.array(rng.integers(10_000, 20_000, people).astype(np.int32)).cast(pa.date32()),
+            "sex": rng.choice(["f", "m"], people),
+            "paid": rng.integers(0, 2, people),
+        }
+    )
+    with pytest.warns(ColumnsWarning, match="Dates read as numbers"):
+        data = Dataset.from_frame(table, label="paid", positive=1, sensitive="sex")
+    dist = discretize(data, 8, partition="features", generator=None)
+    mapped = decorrelate(dist, solve(dist, {"DP": 0.0})).apply(data)
+    assert [mapped[name].type for name in ("age", "income", "since")] == [pa.int64(), pa.float64(), pa.date32()]
+
+
+def test_the_label_comes_along_if_asked_for(plan: Decorrelation) -> None:
+    data = some_data(1, 200)
+    schema = data.schema
+    mapped = plan.apply(data, with_label=True)
+    assert mapped.column_names == [*plan.apply(data).column_names, schema.label]
+    got = np.array([value == schema.positive for value in mapped[schema.label].to_pylist()])
+    np.testing.assert_array_equal(got, data.label == 1)
+    # Of a table it is what the table has.
+    table = some_table(1, 200)
+    assert plan.apply(table, with_label=True)[schema.label].to_pylist() == pa.table(table)[schema.label].to_pylist()
+    with pytest.raises(InputError, match=f"no column {schema.label!r}, the label"):
+        plan.apply(pa.table(table).drop_columns([schema.label]), with_label=True)

@@ -160,6 +160,12 @@ def holds_dates(array: pa.Array) -> bool:
     return _is_date(array.type) or (_is_text(array.type) and _days_of_text(array) is not None)
 
 
+def are_whole(numbers: npt.NDArray[np.float64]) -> bool:
+    """Whether all numbers that are known are integers."""
+    known = numbers[~np.isnan(numbers)]
+    return bool((known == np.rint(known)).all())
+
+
 def read_numbers(name: str, array: pa.Array) -> npt.NDArray[np.float64]:
     """Return a column as float64, missing values as NaN, dates as days since 1970-01-01.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import roles as special
 from fairlimits.data.bins import Cuts, bin_names
-from fairlimits.data.columns import Table, holds_dates, list_values, read_numbers
+from fairlimits.data.columns import Table, are_whole, holds_dates, list_values, read_numbers
 from fairlimits.data.encoding import NumberScale
 from fairlimits.data.features import category_feature, column_notes
 from fairlimits.data.numbers import Moments, Numbers
@@ -91,6 +91,8 @@ class ColumnFacts:
         What is known of a number, from rows that count.
     date : bool
         Whether the numbers are dates.
+    whole : bool
+        Whether all that are known are integers.
     trouble : ColumnError, optional
         Why the column cannot be used; nothing else is then known.
     """
@@ -102,6 +104,7 @@ class ColumnFacts:
     values: Counter[Scalar] = field(default_factory=Counter)
     numbers: Numbers | None = None
     date: bool = False
+    whole: bool = True
     trouble: ColumnError | None = None
 
     def __add__(self, other: ColumnFacts) -> ColumnFacts:
@@ -125,6 +128,7 @@ class ColumnFacts:
             values,
             reduce(Numbers.__add__, known) if known else None,
             self.date or other.date,
+            self.whole and other.whole,
         )
 
     def troubled(self, trouble: ColumnError) -> ColumnFacts:
@@ -138,7 +142,7 @@ class ColumnFacts:
         if cuts is not None:
             return Feature(self.name, "categorical", (*bin_names(cuts), None) if self.missing else bin_names(cuts))
         if self.kind != "categorical":
-            return Feature(self.name, "numeric", date=self.date)
+            return Feature(self.name, "numeric", date=self.date, whole=self.whole)
         values = _ordered(self.values, self.missing)
         return category_feature(self.name, values, [self.values[value] for value in values])
 
@@ -361,6 +365,7 @@ def _usable_facts(roles: Roles, table: Table, name: str, weights: Floats) -> Col
         float(weights[absent].sum()),
         numbers=Numbers.of(numbers[there], weights[there]) if there.any() else None,
         date=holds_dates(array),
+        whole=are_whole(numbers),
     )
 
 

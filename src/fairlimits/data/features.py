@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairlimits.data.columns import Table, holds_dates, is_number_text, read_numbers, read_values
+from fairlimits.data.columns import Table, are_whole, holds_dates, is_number_text, read_numbers, read_values
 from fairlimits.data.schema import OTHER, Feature, Kind, Scalar, value_text
 from fairlimits.data.troubles import ColumnError, one_error
 from fairlimits.errors import DataError
@@ -76,7 +76,8 @@ def _read_column(table: Table, name: str, kind: Kind | None) -> tuple[Feature, N
         return Feature(name, "categorical", values), codes
     array = table.column(name)
     if (table.kind(name, array) if kind is None else kind) == "numeric":
-        return Feature(name, "numeric", date=holds_dates(array)), read_numbers(name, array)
+        numbers = read_numbers(name, array)
+        return Feature(name, "numeric", date=holds_dates(array), whole=are_whole(numbers)), numbers
     codes, values = read_values(name, array)
     feature = category_feature(name, values, np.bincount(codes, minlength=len(values)).tolist())
     if feature.other is not None:

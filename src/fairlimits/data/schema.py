@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 
 from fairlimits.data import plain
 from fairlimits.data.bins import read_bins
@@ -60,6 +60,9 @@ class Feature:
         then the most frequent values, as text.
     date : bool
         Whether the numbers are dates: days since 1970-01-01.
+    whole : bool
+        Whether the column holds integers, so that what is made of it should too; two features that differ in nothing
+        else are the same.
     """
 
     name: str
@@ -67,12 +70,13 @@ class Feature:
     categories: tuple[Scalar, ...] = ()
     other: str | None = None
     date: bool = False
+    whole: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.other is not None and self.other not in self.categories:
             raise DataError(f"The feature {self.name!r} has no category {self.other!r} for its other values.")
-        if self.date and self.kind != "numeric":
-            raise DataError(f"The feature {self.name!r} is of dates, which are numbers, not categories.")
+        if (self.date or self.whole) and self.kind != "numeric":
+            raise DataError(f"The feature {self.name!r} is of dates or integers, which are numbers, not categories.")
         if self.kind == "numeric":
             if self.categories:
                 raise DataError(f"The numeric feature {self.name!r} cannot have categories.")
@@ -89,21 +93,19 @@ class Feature:
     def to_dict(self) -> dict[str, Any]:
         """Return the feature as plain data."""
         record = {"name": self.name, "kind": self.kind, "categories": list(self.categories)}
-        return {**record, "other": self.other, "date": self.date}
+        return {**record, "other": self.other, "date": self.date, "whole": self.whole}
 
     @classmethod
     def from_dict(cls, record: object) -> Feature:
         """Build the feature from what `to_dict` returned."""
         what = "A feature of the schema"
-        name = plain.field(record, "name", str, what)
-        # Files of earlier versions do not know of these.
-        record = {"other": None, "date": False, **dict(cast(Mapping[str, Any], record))}
         return cls(
-            name=name,
+            name=plain.field(record, "name", str, what),
             kind=plain.field(record, "kind", str, what),
             categories=plain.items(record, "categories", _SCALARS, what),
             other=plain.field(record, "other", (str, type(None)), what),
             date=plain.field(record, "date", bool, what),
+            whole=plain.field(record, "whole", bool, what),
         )
 
     def codes_of(self, values: Iterable[Scalar]) -> list[int | None]:
@@ -220,8 +222,7 @@ class Schema:
                 groups=plain.items(record, "groups", str, what),
                 weight=plain.field(record, "weight", (str, type(None)), what),
                 joined=plain.items(record, "joined", str, what),
-                # Files of earlier versions do not know of bins.
-                bins=_stored_bins(plain.field({"bins": {}, **record}, "bins", dict, what)),
+                bins=_stored_bins(plain.field(record, "bins", dict, what)),
             )
         except DataError as error:
             raise FileError(f"The stored schema cannot be used. {error}") from error

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Dataset, Encoding, Schema, check_seed, read_features, read_groups
+from fairlimits.data import Dataset, Encoding, Feature, Schema, Table, check_seed, read_features, read_groups
 from fairlimits.decorrelation.maps import Maps
 from fairlimits.errors import InputError
 from fairlimits.law import CellDistribution, cell_distances
@@ -164,7 +164,7 @@ def mapped_table(dist: CellDistribution, aware: bool, bins: Ints) -> pa.Table:
     for feature in schema.features:
         own = values[feature.name][cells]
         if feature.kind == "numeric":
-            table[feature.name] = pa.array(own, from_pandas=True)
+            table[feature.name] = _numbers(feature, own)
         else:
             table[feature.name] = pa.array(list(feature.categories)).take(pa.array(own))
     if aware:
@@ -172,3 +172,27 @@ def mapped_table(dist: CellDistribution, aware: bool, bins: Ints) -> pa.Table:
             raise InputError(f"A feature is called {SCORED_AS!r}, the name of a column of the result: rename it.")
         table[SCORED_AS] = pa.array(list(dist.groups)).take(pa.array(bins // dist.n_cells))
     return pa.table(table)
+
+
+def _numbers(feature: Feature, values: Floats) -> pa.Array:
+    """Numbers of the kind that the feature has: integers, days, or any."""
+    if feature.whole or feature.date:
+        integers = pa.array(np.rint(values), from_pandas=True).cast(pa.int64())
+        return integers.cast(pa.int32()).cast(pa.date32()) if feature.date else integers
+    return pa.array(values, from_pandas=True)
+
+
+def labelled(table: pa.Table, schema: Schema, rows: Any) -> pa.Table:
+    """Put the label of the rows beside their mapped features, as it came."""
+    if schema.label in table.column_names:
+        raise InputError(f"A column of the result is called {schema.label!r}, like the label: rename it.")
+    if isinstance(rows, Dataset):
+        values = [schema.negative, schema.positive]
+        if schema.negative is None:
+            # Several values count as 0; which of them it was is not kept.
+            values = [f"not {schema.positive}", str(schema.positive)]
+        return table.append_column(schema.label, pa.array(values).take(pa.array(rows.label)))
+    known = Table.open(rows)
+    if schema.label not in known.names:
+        raise InputError(f"The rows have no column {schema.label!r}, the label; leave the label out, or add it.")
+    return table.append_column(schema.label, known.column(schema.label))

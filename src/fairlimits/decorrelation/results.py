@@ -17,7 +17,7 @@ from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_styl
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
-from fairlimits.decorrelation.applying import Unseen, draw_bins, mapped_table, read_rows
+from fairlimits.decorrelation.applying import Unseen, draw_bins, labelled, mapped_table, parts_for_rows, read_rows
 from fairlimits.decorrelation.certificates import Certificate, certify
 from fairlimits.decorrelation.exact import LARGEST_CORRELATION
 from fairlimits.decorrelation.maps import (
@@ -246,7 +246,9 @@ class Decorrelation(Shown):
             ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
         return ax
 
-    def apply(self, rows: Any, random_state: int = 0, *, unseen: Unseen = "refuse") -> pa.Table:
+    def apply(
+        self, rows: Any, random_state: int = 0, *, unseen: Unseen = "refuse", with_label: bool = False
+    ) -> pa.Table:
         """Map rows: their cells to cells drawn from the map, and those to values of their own.
 
         The values are means of numbers and most frequent categories of the target cell, of at least five
@@ -263,16 +265,20 @@ class Decorrelation(Shown):
         unseen : {"refuse", "missing"}, default="refuse"
             What to do with a category in a table that the plan does not know: raise an error, or take it as
             missing, which is as near to all categories where no missing value was known.
+        with_label : bool, default=False
+            Whether to put each row's own label beside its mapped features, for whoever is to learn from them. Where
+            labels depend on the group, they give some of it away: the certificate says how much.
 
         Returns
         -------
         pyarrow.Table
-            A row for each row, in the same order: the features alone, without group, label, weight or
-            anything else of the original; if the plan is aware, also ``scored_as``, the group that the rule is
-            to take the row for.
+            A row for each row, in the same order: the features alone, integers as integers, without group, weight,
+            label (unless it was asked for) or anything else of the original; if the plan is aware, also
+            ``scored_as``, the group that the rule is to take the row for.
         """
         found = read_rows(self.distribution, self.aware, rows, unseen)
-        return mapped_table(self.distribution, self.aware, draw_bins(self.maps, found, random_state))
+        table = mapped_table(self.distribution, self.aware, draw_bins(self.maps, found, random_state))
+        return labelled(table, parts_for_rows(self.distribution)[0], rows) if with_label else table
 
     def certificate(
         self,

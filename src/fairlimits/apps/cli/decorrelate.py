@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _HELD_OUT = 0.4
 
 # What still has a say when a plan that was kept is applied.
-_WITH_PLAN = ("data", "plan", "output", "unseen", "seed")
+_WITH_PLAN = ("data", "plan", "output", "unseen", "with_label", "seed")
 
 
 def decorrelate(
@@ -53,6 +53,12 @@ def decorrelate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the mapped rows to a .parquet or .csv file.")
     ] = None,
+    with_label: Annotated[
+        bool,
+        typer.Option(
+            "--with-label", help="Write each row's label too, for a model to learn from; it can give the group away."
+        ),
+    ] = False,
     save_plan: Annotated[Path | None, typer.Option(help="Keep the plan in a .npz file.")] = None,
     plan: Annotated[Path | None, typer.Option(help="Apply a plan that was kept, to the rows of DATA.")] = None,
     unseen: Annotated[
@@ -68,8 +74,8 @@ def decorrelate(
 
     The map is made on 60% of the rows, on cells that cut the features and an estimate of group and label given them
     together, and tried on the others; all rows are written. The table holds mapped features alone: no sensitive
-    column, no label, no weight, and the rows in the order they came. Whoever has the plan and the seed can tell where a
-    mapped row can have come from: keep both to yourself.
+    column, no weight, no label unless you ask for it, and the rows in the order they came. Whoever has the plan and the
+    seed can tell where a mapped row can have come from: keep both to yourself.
 
     Examples:
 
@@ -85,8 +91,10 @@ def decorrelate(
     check_outputs([data, plan], (output, (".parquet", ".csv")), (save_plan, (".npz",)))
     if plan is not None:
         _refuse_unused(context)
-        _apply_saved(plan, data, output, unseen, seed)
+        _apply_saved(plan, data, output, unseen, with_label, seed)
         return
+    if with_label and output is None:
+        raise InputError("--with-label is about the file of mapped rows; say where to write it with -o mapped.parquet.")
     if unseen != "refuse":
         raise InputError("--unseen is for new rows; use it with --plan.")
     asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0"]))
@@ -108,13 +116,13 @@ def decorrelate(
         found = find_map(dist, rule, **weights, progress=tell)
     with progress_bar("Trying it on held-out rows"):
         certificate = found.certificate(held_out, random_state=seed)
-    mapped = None if output is None else found.apply(dataset, random_state=seed)
+    mapped = None if output is None else found.apply(dataset, random_state=seed, with_label=with_label)
     _print(found, certificate, train)
     if save_plan is not None:
         found.save(save_plan)
         say(f"Plan kept in {save_plan}.")
     if output is not None and mapped is not None:
-        _write(output, mapped)
+        _write(output, mapped, with_label)
 
 
 def _refuse_unused(context: typer.Context) -> None:
@@ -130,7 +138,7 @@ def _refuse_unused(context: typer.Context) -> None:
         raise InputError(f"A kept plan takes no {', '.join(given)}: it is made already; leave that out.")
 
 
-def _apply_saved(path: Path, data: str, output: Path | None, unseen: str, seed: int) -> None:
+def _apply_saved(path: Path, data: str, output: Path | None, unseen: str, with_label: bool, seed: int) -> None:
     from fairlimits.data import benchmark_names, load_dataset, read_table
     from fairlimits.decorrelation import Decorrelation
 
@@ -138,10 +146,11 @@ def _apply_saved(path: Path, data: str, output: Path | None, unseen: str, seed: 
         raise InputError("A plan is applied to write the mapped rows; say where with -o mapped.parquet.")
     plan = Decorrelation.load(path)
     rows = load_dataset(data) if data in benchmark_names() else read_table(data)
-    _write(output, plan.apply(rows, random_state=seed, unseen=unseen))  # type: ignore[arg-type]
+    mapped = plan.apply(rows, random_state=seed, unseen=unseen, with_label=with_label)  # type: ignore[arg-type]
+    _write(output, mapped, with_label)
 
 
-def _write(output: Path, table: pa.Table) -> None:
+def _write(output: Path, table: pa.Table, with_label: bool) -> None:
     import pyarrow.parquet as pq
 
     from fairlimits._util.storage import write_whole
@@ -152,6 +161,11 @@ def _write(output: Path, table: pa.Table) -> None:
         with write_whole(output) as temporary:
             pq.write_table(table, temporary)
     say(f"{table.num_rows:,} mapped rows written to {output}.")
+    if with_label:
+        say(
+            "Warning: the labels are in the file; as far as they depend on the group, they give it away (the AUC of an "
+            "adversary on features and label says how far)."
+        )
 
 
 def _print(plan: Decorrelation, certificate: Certificate, train: Dataset) -> None:
