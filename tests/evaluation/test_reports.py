@@ -182,7 +182,8 @@ def test_few_rows_to_learn_from_are_said(findings: Findings) -> None:
 
 
 def test_no_warning_is_made_up(findings: Findings) -> None:
-    assert {own.kind for own in findings.warnings} <= {"few rows learned from", "few rows to certify", "tolerance not met"}
+    known = {"few rows learned from", "few rows to certify", "tolerance not met"}
+    assert {own.kind for own in findings.warnings} <= known
     assert [own.text for own in findings.warnings if own.kind == "tolerance not met"] == list(findings.held_out.notes)
 
 
