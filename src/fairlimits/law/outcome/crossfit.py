@@ -68,8 +68,9 @@ def estimate_outcome(
     random_state : int, default=0
         Seed of folds and learners.
     n_jobs : int, optional
-        Fits that run side by side, by default as many as there are cores; the result does not depend on it. From 10,000
-        rows on, the default learners are fitted in processes, by default at most 8, and not in threads.
+        Fits that run side by side; the result does not depend on it. By default, from 10,000 rows on, the default
+        learners are fitted in as many processes as there are cores, at most 8, and on fewer rows one by one; a
+        classifier of yours in as many threads as there are cores, or one by one if it is of scikit-learn.
     progress : callable, optional
         Called with the fraction done and a few words.
 
@@ -92,7 +93,7 @@ def estimate_outcome(
         tell_fraction(done / total, f"learning P(A, Y | x), fit {done} of {total}")
 
     fold = _folds(data, folds, random_state)
-    with _team(data, n_jobs, estimator is None) as team, one_thread_each():
+    with _team(data, n_jobs, estimator) as team, one_thread_each():
         if estimator is None:
             try:
                 return _by_splits(data, fold, folds, random_state, team, tell)
@@ -108,11 +109,22 @@ def estimate_outcome(
         return _by_classifier(estimator, data, fold, folds, random_state, team.threads, tell)
 
 
-def _team(data: Dataset, n_jobs: int | None, own_learners: bool) -> Team:
-    """Who fits: processes where they pay, for the package's own learners; a user's may not travel."""
-    if not own_learners or data.n_rows < _ROWS_FOR_PROCESSES:
-        return Team(n_jobs or usable_cores(), prepare=load_learners)
+def _team(data: Dataset, n_jobs: int | None, estimator: Any) -> Team:
+    """Who fits: processes where they pay, for the package's own learners; a user's may not travel.
+
+    Scikit-learn's own parallel code empties the warning filters of the process for a moment, so two of its models that
+    are fitted in two threads can lose them for good. Fits of small trees gain nothing from threads anyway.
+    """
+    if estimator is not None:
+        one_by_one = n_jobs is None and _is_of_scikit_learn(estimator)
+        return Team(1 if one_by_one else n_jobs or usable_cores(), prepare=load_learners)
+    if data.n_rows < _ROWS_FOR_PROCESSES:
+        return Team(1, prepare=load_learners)
     return Team(n_jobs or min(usable_cores(), MOST_PROCESSES), processes=True, prepare=load_learners)
+
+
+def _is_of_scikit_learn(estimator: Any) -> bool:
+    return type(estimator).__module__.partition(".")[0] == "sklearn"
 
 
 def _by_splits(
