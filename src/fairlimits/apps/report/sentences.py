@@ -183,8 +183,8 @@ def _points(figure: HeldOutFigure | None) -> str:
 
 
 def _lost(figure: HeldOutFigure, markup: Markup) -> str:
-    """Accuracy lost, unless the rows do not show that there is any loss."""
-    if figure.low <= 0:
+    """Accuracy lost, unless the rows do not show that there is any; where both rules decide alike, it is 0."""
+    if figure.low <= 0 and figure.low < figure.high:
         return f"{NOT_TOLD} ({_interval(figure)})"
     return f"{markup.strong(hundredfold(figure.value))} ({_interval(figure)})"
 
