@@ -225,7 +225,8 @@ def _like(X: Any, table: pa.Table) -> Any:
     """Return a table as the kind of table, or array, that X is."""
     if not is_frame(X):
         columns = [column.to_numpy(zero_copy_only=False) for column in table.columns]
-        return np.column_stack([own if own.dtype.kind == "f" else own.astype(object) for own in columns])
+        # Whole numbers among others are numbers all the same: an array has one type.
+        return np.column_stack([own.astype(np.float64 if own.dtype.kind in "fi" else object) for own in columns])
     if isinstance(X, pa.Table):
         return table
     frame = nw.from_native(X, eager_only=True)
