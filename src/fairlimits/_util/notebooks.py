@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals.stable.v1 as nw
 
@@ -19,22 +19,20 @@ _ROWS_SHOWN = 12
 _LONGEST = 60
 
 
+class _Result(Protocol):
+    """What a result can do anywhere."""
+
+    def summary(self) -> str: ...
+
+    def to_frame(self) -> Any: ...
+
+    def plot(self) -> Axes: ...
+
+
 class Shown:
     """A result with `summary`, `to_frame` and `plot`, which a notebook shows below each other."""
 
-    def summary(self) -> str:
-        """Say what was found in a few sentences."""
-        raise NotImplementedError
-
-    def to_frame(self) -> Any:
-        """Return it as a table."""
-        raise NotImplementedError
-
-    def plot(self) -> Axes:
-        """Draw it."""
-        raise NotImplementedError
-
-    def _repr_html_(self) -> str:
+    def _repr_html_(self: _Result) -> str:
         words = "".join(f"<p>{escape(line)}</p>" for line in self.summary().splitlines() if line.strip())
         return f"<div>{words}{_picture(self.plot())}{_table(self.to_frame())}</div>"
 
