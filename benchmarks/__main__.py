@@ -1,8 +1,9 @@
 """``python -m benchmarks [names]``: run the benchmarks, or some of them, and write their part of the docs.
 
 Each benchmark writes ``docs/benchmarks/NAME.md``; ``docs/benchmarks.md`` explains them. Most take minutes,
-decorrelation and scale about half an hour, fidelity and margin two hours. Those that need peers are run only when
-they are named; the benchmark against peers is run on its own: ``docs/benchmark.md``.
+decorrelation and scale about half an hour, fidelity two hours. Those that need peers are run only when
+they are named; the benchmark against peers (``docs/benchmark.md``) and that of guarantees (``benchmarks/guarantee.py``)
+are run on their own.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from benchmarks import (
     law_cost,
     law_loss,
     main_job,
-    margin,
     quantizer,
     scale,
 )
@@ -50,10 +50,6 @@ def _decorrelation() -> str:
 
 def _fidelity() -> str:
     return fidelity.markdown(fidelity.run())
-
-
-def _margin() -> str:
-    return margin.markdown(margin.run())
 
 
 def _explorer() -> str:
@@ -88,7 +84,6 @@ BENCHMARKS: dict[str, Callable[[], str]] = {
     "individual": _individual,
     "decorrelation": _decorrelation,
     "fidelity": _fidelity,
-    "margin": _margin,
     "explorer": _explorer,
     "main_job": _main_job,
     "growth": _growth,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pyarrow as pa
 from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
+from fairlimits.law import Outcome, estimate_outcome
 
 
 def people(seed: int, rows: int, groups: int = 2, weighted: bool = False) -> tuple[pa.Table, Floats]:
@@ -41,3 +45,9 @@ def known(seed: int, rows: int, groups: int = 2, weighted: bool = False) -> tupl
     """`people`, read."""
     table, q = people(seed, rows, groups, weighted)
     return read(table), q
+
+
+@cache
+def known_outcome(groups: int = 2, rows: int = 4_000) -> Outcome:
+    """The law that a logistic regression gives such people, fitted once a run."""
+    return estimate_outcome(known(0, rows, groups)[0], estimator=LogisticRegression())

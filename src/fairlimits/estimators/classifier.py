@@ -34,7 +34,9 @@ from fairlimits.law import (
 )
 from fairlimits.limits import (
     Frontier,
-    check_margin,
+    Uncertified,
+    check_certifiable,
+    check_uncertified,
     frontier,
     on_cells,
     solve_on,
@@ -71,8 +73,10 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
     cells : int, optional
         Number of cells, by default as in `discretize`.
     confidence : float, optional
-        Tighten each tolerance so that the gap stays within it in the population with this confidence, such as 0.95
-        (see `solve`).
+        Find the best rule whose gaps among people are within the tolerances with this confidence, such as 0.95 (see
+        `solve`); ``rule_.guarantee`` has what is known.
+    uncertified : {"best", "raise", "constant"}, default="best"
+        What to do where the rows cannot certify the tolerances (see `solve`).
     estimator : scikit-learn classifier, optional
         What to learn P(A, Y | x) with, instead of boosting and logistic regression (see `estimate_outcome`).
     prefit : fitted classifier or "scores", optional
@@ -158,6 +162,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         partition: Partition | None = None,
         cells: int | None = None,
         confidence: float | None = None,
+        uncertified: Uncertified = "best",
         estimator: Any = None,
         prefit: Prefit = None,
         neighbours: Neighbourhood | None = None,
@@ -172,6 +177,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         self.partition = partition
         self.cells = cells
         self.confidence = confidence
+        self.uncertified = uncertified
         self.estimator = estimator
         self.prefit = prefit
         self.neighbours = neighbours
@@ -219,8 +225,9 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
             outcome = estimate_outcome(data, estimator=self.estimator, random_state=seed, n_jobs=self.n_jobs)
         dist = discretize(data, self.cells, partition=partition, generator=None, outcome=outcome, random_state=seed)
         goal = self._goal()
-        check_margin(dist if outcome is None else outcome, self.confidence, asked, goal["requirements"])
-        rule = solve_on(on_cells(dist, asked), outcome, asked, aware=self.aware, confidence=self.confidence, **goal)
+        check_certifiable(dist if outcome is None else outcome, self.confidence, asked, goal["requirements"])
+        goal |= {"confidence": self.confidence, "uncertified": check_uncertified(self.uncertified)}
+        rule = solve_on(on_cells(dist, asked), outcome, asked, aware=self.aware, **goal)
         # Of an estimate, the one that did not see the row.
         cell = rule.policy.locate(data.columns, data.group, None if outcome is None else outcome.q)
         own_scores = rule.policy.scores_at(cell, data.group)

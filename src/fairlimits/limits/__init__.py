@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fairlimits.errors import ConstantRuleWarning
 from fairlimits.limits.bands import Band
+from fairlimits.limits.certification import Uncertified, UncertifiedWarning, check_uncertified
 from fairlimits.limits.frontiers import Frontier
+from fairlimits.limits.guarantees import Guarantee
 from fairlimits.limits.labels import MarginWarning
 from fairlimits.limits.laws import Law, on_cells
 from fairlimits.limits.policies import CellPolicy
@@ -18,7 +20,7 @@ from fairlimits.limits.rules import (
     individual_gap,
     policies_on,
 )
-from fairlimits.limits.solving import check_margin, solve, solve_on
+from fairlimits.limits.solving import check_certifiable, solve, solve_on
 from fairlimits.limits.sweeps import ratio_frontier, trace_frontiers
 from fairlimits.limits.tensions import Tension, tension
 from fairlimits.limits.tracing import frontier
@@ -29,6 +31,7 @@ __all__ = [
     "CellPolicy",
     "ConstantRuleWarning",
     "Frontier",
+    "Guarantee",
     "Law",
     "MarginWarning",
     "OnLabels",
@@ -36,9 +39,12 @@ __all__ = [
     "RateRows",
     "Rule",
     "Tension",
+    "Uncertified",
+    "UncertifiedWarning",
     "Variables",
     "by_group",
-    "check_margin",
+    "check_certifiable",
+    "check_uncertified",
     "compile_rows",
     "decide_all",
     "frontier",

@@ -20,6 +20,7 @@ from fairlimits._util.types import Flags, Floats
 from fairlimits.errors import FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.bands import Band, Retrace, find_band
+from fairlimits.limits.guarantees import Guarantee
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.rules import Rule
 from fairlimits.notions import (
@@ -190,7 +191,8 @@ class Frontier(Shown):
     def to_frame(self) -> pa.Table:
         """What was asked, accuracy, its loss and every attained gap as a table, a row for each point.
 
-        After `evaluate` the table has the held-out figures beside.
+        With a confidence it has the upper limits of the gaps that hold with it, whether they are within the tolerances,
+        and the share of decisions that are the same for everybody. After `evaluate` it has the held-out figures beside.
         """
         ratios = self._ratios
         columns: dict[str, Any] = {
@@ -206,6 +208,11 @@ class Frontier(Shown):
         if self.rules[0].on_labels is not None:
             shown = [math.nan if rule.on_labels is None else rule.on_labels.accuracy for rule in self.rules]
             columns["accuracy on labels"] = np.array(shown)
+        if self.rules[0].guarantee is not None:
+            known = [rule.guarantee for rule in self.rules if rule.guarantee is not None]
+            columns |= {f"at most {name}": np.array([own.limits[name] for own in known]) for name in self.notions}
+            columns["certified"] = np.array([own.certified for own in known])
+            columns["diluted"] = np.array([own.diluted for own in known])
         records = [own.to_dict() for own in self.held_out]
         for key in records[0] if records else ():
             if key != "plug-in accuracy":
@@ -223,6 +230,11 @@ class Frontier(Shown):
             text += f"{self.at[-1]:g}."
         if self.is_constant.any():
             text += f" The best rule has the same score for everybody at {_listed(self.at[self.is_constant])}."
+        known = [rule.guarantee for rule in self.rules if rule.guarantee is not None]
+        if known:
+            certified = np.array([own.certified for own in known])
+            where = "nowhere" if not certified.any() else f"at {_listed(self.at[certified])}"
+            text += f" With confidence {known[0].confidence:g}, each point by itself, the tolerance is kept {where}."
         return text
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
@@ -262,7 +274,8 @@ class Frontier(Shown):
                 ax.set_xlabel(f"smallest ratio allowed, {moving[0].removesuffix(' ratio')}")
             else:
                 ax.set_xlabel(f"tolerance: largest gap allowed, {' and '.join(moving)}")
-            ax.set_ylabel("accuracy" if self.held_out else f"{self.objective.title} (plug-in)")
+            certified = "certified, " if self.rules[0].guarantee is not None else ""
+            ax.set_ylabel("accuracy" if self.held_out else f"{self.objective.title} ({certified}plug-in)")
         return ax
 
     @property
@@ -284,6 +297,7 @@ class Frontier(Shown):
             "exact": self.exact,
             "requirements": [str(own) for own in self.requirements],
             "objective": str(self.objective),
+            "guarantees": [None if rule.guarantee is None else rule.guarantee.to_dict() for rule in self.rules],
         }
         own = {
             "grid": np.stack(list(self.grid.values())),
@@ -324,8 +338,9 @@ class Frontier(Shown):
                     tolerances=check_tolerances(dict(zip(names, grid[:, at].tolist(), strict=True))),
                     accuracy=float(accuracy[at]),
                     optimality_gap=float(left[at]),
+                    guarantee=Guarantee.from_dict(known),
                 )
-                for at in range(len(accuracy))
+                for at, known in zip(range(len(accuracy)), header["guarantees"], strict=True)
             )
             return cls(rules, dict(zip(names, grid, strict=True)), exact=bool(header["exact"]))
         except (LookupError, TypeError, ValueError, AttributeError) as error:

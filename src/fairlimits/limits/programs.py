@@ -14,7 +14,7 @@ import numpy as np
 
 from fairlimits._util.types import Floats
 from fairlimits.law import CellDistribution, Neighbourhood
-from fairlimits.limits.rate_rows import compile_rows
+from fairlimits.limits.rate_rows import Correction, compile_rows
 from fairlimits.limits.variables import Variables
 from fairlimits.notions import ACCURACY, INDIVIDUAL, Objective, Requirement, Rows
 from fairlimits.solvers import LazyPairs, Line, Optimum, Piece, Program, SiftedProgram, most_even
@@ -107,15 +107,17 @@ class FairProgram:
                 # Any bounds will do: every solve sets its own.
                 self._program.add_dense_rows(matrix, np.zeros(len(matrix)), np.zeros(len(matrix)))
 
-    def solve(self, tolerances: Mapping[str, float]) -> Solved:
+    def solve(self, tolerances: Mapping[str, float], correction: Correction | None = None) -> Solved:
         """Find the optimum at some tolerances, starting from the last one found.
 
         Parameters
         ----------
         tolerances : mapping of str to float
             One for each notion of the program.
+        correction : Correction, optional
+            Where the rates of groups are taken to be, beside the law's.
         """
-        lower, upper = self.rate_rows.lower(tolerances), self.rate_rows.upper(tolerances)
+        lower, upper = self.rate_rows.lower(tolerances, correction), self.rate_rows.upper(tolerances, correction)
         if self._sifted is not None:
             self._sifted.set_row_bounds(lower, upper)
             optimum = self._sifted.solve()
@@ -187,11 +189,11 @@ class FairProgram:
             optimum=optimum,
         )
 
-    def scores(self, solved: Solved, tolerances: Mapping[str, float]) -> Floats:
+    def scores(self, solved: Solved, tolerances: Mapping[str, float], correction: Correction | None = None) -> Floats:
         """Scores of the variables at an optimum: of all optima the most even one, where there are several."""
         if self._pairs is not None:
             return solved.x
-        bounds = self.rate_rows.lower(tolerances), self.rate_rows.upper(tolerances)
+        bounds = self.rate_rows.lower(tolerances, correction), self.rate_rows.upper(tolerances, correction)
         found = most_even(solved.optimum, self.cost, self.rate_rows.matrix, bounds, self.variables.mass)
         return found.x[: len(self.variables)]
 

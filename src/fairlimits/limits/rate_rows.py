@@ -13,16 +13,35 @@ left, and deciding by a fair coin, which makes every rate 1/2, gives the row exa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
 
-from fairlimits._util.types import Floats
+from fairlimits._util.types import Floats, Ints
 from fairlimits.limits.variables import Variables
 from fairlimits.notions import NOTIONS, ROUNDING, Rate, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Correction:
+    r"""Where the rates of groups are taken to be, beside those of the law, and how far they may be off from there.
+
+    Parameters
+    ----------
+    shift : mapping of Rate to ndarray of shape (G,)
+        By how much the rate of each group is above that of the law.
+    margin : mapping of Rate to ndarray of shape (G,)
+        How much room is left for the rate of each group: between two groups with margins m and n, the gap has to stay
+        the square root of :math:`m^2 + n^2` below the tolerance. With more than two groups there is one band for all,
+        and each group keeps :math:`m / \sqrt 2` from both of its ends, which is as much where margins are equal.
+        Where that is more than the tolerance, the gap has to be 0.
+    """
+
+    shift: Mapping[Rate, Floats]
+    margin: Mapping[Rate, Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +60,10 @@ class Block:
         Bounds at a tolerance of 0.
     down, up : float
         How the bounds move with the tolerance.
+    rate : Rate, optional
+        The rate whose gap the rows bound, if they do.
+    compared : ndarray of int
+        The groups that are compared in it.
     """
 
     askers: tuple[str, ...]
@@ -50,6 +73,8 @@ class Block:
     upper: Floats
     down: float
     up: float
+    rate: Rate | None = None
+    compared: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -62,6 +87,32 @@ class Block:
     def tolerance(self, tolerances: Mapping[str, float]) -> float:
         """The smallest tolerance of the askers; 0 if there are none."""
         return min((tolerances[name] for name in self.askers), default=0.0)
+
+    def lower_at(self, tolerances: Mapping[str, float], correction: Correction | None = None) -> Floats:
+        """Lower bounds at some tolerances."""
+        # A bound that does not move stays finite where the tolerance is not: 0 * inf would be NaN.
+        bound = self.lower + self.down * self.tolerance(tolerances) if self.down else self.lower
+        return bound if correction is None else bound - self._shift(correction) + self._room(tolerances, correction)
+
+    def upper_at(self, tolerances: Mapping[str, float], correction: Correction | None = None) -> Floats:
+        """Upper bounds at some tolerances."""
+        bound = self.upper + self.up * self.tolerance(tolerances) if self.up else self.upper
+        return bound if correction is None else bound - self._shift(correction) - self._room(tolerances, correction)
+
+    def _shift(self, correction: Correction) -> Floats:
+        """What a correction adds to the values of the rows."""
+        if self.rate is None:
+            return np.zeros(len(self))
+        own = correction.shift[self.rate][self.compared]
+        return np.asarray(own if self.has_auxiliary else own[:1] - own[1:])
+
+    def _room(self, tolerances: Mapping[str, float], correction: Correction) -> Floats:
+        """By how much a correction brings both bounds of the rows together."""
+        if self.rate is None:
+            return np.zeros(len(self))
+        own = correction.margin[self.rate][self.compared]
+        room = own / math.sqrt(2) if self.has_auxiliary else np.hypot(own[:1], own[1:])
+        return np.minimum(room, (self.up - self.down) / 2 * self.tolerance(tolerances))
 
     def moves_on_a_line(self, start: Mapping[str, float], stop: Mapping[str, float]) -> bool:
         """Whether one asker's tolerance is the smallest all the way, so that the bounds move on a line."""
@@ -119,21 +170,13 @@ class RateRows:
                 auxiliary += 1
         return matrix
 
-    def lower(self, tolerances: Mapping[str, float]) -> Floats:
+    def lower(self, tolerances: Mapping[str, float], correction: Correction | None = None) -> Floats:
         """Lower bounds of the rows at some tolerances, one for each asker."""
-        return self._bounds(tolerances, [(block.lower, block.down) for block in self.blocks])
+        return np.concatenate([np.zeros(0), *(block.lower_at(tolerances, correction) for block in self.blocks)])
 
-    def upper(self, tolerances: Mapping[str, float]) -> Floats:
+    def upper(self, tolerances: Mapping[str, float], correction: Correction | None = None) -> Floats:
         """Upper bounds of the rows at some tolerances, one for each asker."""
-        return self._bounds(tolerances, [(block.upper, block.up) for block in self.blocks])
-
-    def _bounds(self, tolerances: Mapping[str, float], sides: Sequence[tuple[Floats, float]]) -> Floats:
-        # A bound that does not move stays finite where the tolerance is not: 0 * inf would be NaN.
-        moved = [
-            bound + way * block.tolerance(tolerances) if way else bound
-            for block, (bound, way) in zip(self.blocks, sides, strict=True)
-        ]
-        return np.concatenate([np.zeros(0), *moved])
+        return np.concatenate([np.zeros(0), *(block.upper_at(tolerances, correction) for block in self.blocks)])
 
     def moves_on_a_line(self, start: Mapping[str, float], stop: Mapping[str, float]) -> bool:
         """Whether all bounds move on a line as the tolerances do."""
@@ -181,7 +224,7 @@ def compile_rows(variables: Variables, notions: Iterable[str], fixed: Iterable[R
 def _rate_block(variables: Variables, rate: Rate, askers: tuple[str, ...]) -> Block | None:
     """The gap of one rate; None if no two groups have it."""
     rates = variables.dist.rates.of(rate)
-    constant = rates.constant[rates.defined]
+    constant, compared = rates.constant[rates.defined], np.flatnonzero(rates.defined)
     if len(constant) < 2:
         return None
     matrix = variables.coefficients(rates.coefficient)[rates.defined]
@@ -190,9 +233,9 @@ def _rate_block(variables: Variables, rate: Rate, askers: tuple[str, ...]) -> Bl
         offset = constant[1:] - constant[:1]
         offset[np.abs(offset) <= ROUNDING] = 0
         forms = _repaired(matrix[:1] - matrix[1:], size.sum(axis=0, keepdims=True), offset)
-        return Block(askers, forms, np.zeros(1), offset, offset, down=-1.0, up=1.0)
-    forms = _repaired(matrix, size, 0.5 - constant)
-    return Block(askers, forms, np.full(len(forms), -1.0), -constant, -constant, down=0.0, up=1.0)
+        return Block(askers, forms, np.zeros(1), offset, offset, down=-1.0, up=1.0, rate=rate, compared=compared)
+    forms, auxiliary = _repaired(matrix, size, 0.5 - constant), np.full(len(constant), -1.0)
+    return Block(askers, forms, auxiliary, -constant, -constant, down=0.0, up=1.0, rate=rate, compared=compared)
 
 
 def _fixed_block(variables: Variables, rows: Rows) -> Block:

@@ -21,6 +21,7 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, read_features, read_groups
 from fairlimits.errors import ConstantRuleWarning, FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood, can_compare
+from fairlimits.limits.guarantees import Guarantee
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.programs import FairProgram
 from fairlimits.limits.variables import Variables
@@ -80,8 +81,9 @@ class Rule(Shown):
         What individual fairness compares.
     on_labels : OnLabels, optional
         For a rule on an estimate, accuracy and gaps on labels, out of fold.
-    margins : mapping of str to float
-        By how much each tolerance was tightened, for a rule with a confidence.
+    guarantee : Guarantee, optional
+        For a rule with a confidence, what is known about its gaps among people whom nobody has seen. It was found on
+        labels, which may put gaps elsewhere than the law does; and it is not the best rule on the law.
     prices : mapping of str to float, optional
         The shadow prices, where they do not follow from the law and what was asked.
     """
@@ -95,7 +97,7 @@ class Rule(Shown):
     objective: Objective = ACCURACY
     neighbours: Neighbourhood = field(default_factory=Neighbourhood)
     on_labels: OnLabels | None = None
-    margins: Mapping[str, float] = field(default_factory=dict)
+    guarantee: Guarantee | None = None
     prices: Mapping[str, float] | None = None
 
     @property
@@ -203,7 +205,8 @@ class Rule(Shown):
         )
         if self.is_constant:
             text += " Everybody gets the same score."
-        return text + (f" Gaps: {held}." if held else "")
+        text += f" Gaps: {held}." if held else ""
+        return text if self.guarantee is None else f"{text} {self.guarantee.summary()}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the attained gap of every notion beside its tolerance."""
@@ -231,6 +234,7 @@ class Rule(Shown):
             "optimality_gap": self.optimality_gap,
             "requirements": [str(own) for own in self.requirements],
             "objective": str(self.objective),
+            "guarantee": None if self.guarantee is None else self.guarantee.to_dict(),
         }
         write_archive(path, _KIND, header, {"scores": self.scores} | nest("distribution", arrays))
 
@@ -257,6 +261,7 @@ class Rule(Shown):
                 requirements=read_requirements(header["requirements"]),
                 objective=read_objective(header["objective"]),
                 neighbours=Neighbourhood(**header["neighbours"]),
+                guarantee=Guarantee.from_dict(header["guarantee"]),
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(f"The file's rule is damaged ({error}); save it again.") from error

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from fairlimits._util.progress import Progress
 from fairlimits.errors import InfeasibleError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood, Outcome
+from fairlimits.limits.certification import Uncertified, certify, check_uncertified
 from fairlimits.limits.infeasibility import Asked, explained
-from fairlimits.limits.labels import LabelledRows, warn_unsure
+from fairlimits.limits.labels import LabelledRows
 from fairlimits.limits.laws import Law, estimated, on_cells
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.programs import FairProgram, Solved
@@ -28,9 +28,6 @@ from fairlimits.notions import (
     read_requirements,
 )
 
-# Rounds in which the margin for uncertainty and the rule that it depends on are brought together.
-_MARGIN_ROUNDS = 3
-
 
 def solve(
     law: Law,
@@ -41,6 +38,7 @@ def solve(
     requirements: Iterable[Requirement | str] = (),
     objective: Objective | str = ACCURACY,
     confidence: float | None = None,
+    uncertified: Uncertified = "best",
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Rule:
@@ -67,8 +65,12 @@ def solve(
         What the rule is to be best at: ``"accuracy"``, ``"balanced accuracy"``, or the least expected cost of a false
         positive and a false negative, such as ``"costs 1:5"``.
     confidence : float, optional
-        On an estimate: tighten each tolerance by a margin, so that the gap stays within it in the population with this
-        confidence, such as 0.95. By default the tolerance holds on the law, and is exceeded by chance on people.
+        On an estimate: find the best rule whose gaps among people are within the tolerances with this confidence, such
+        as 0.95 (``rule.guarantee``). By default tolerances hold on the law, and are exceeded by chance among people.
+    uncertified : {"best", "raise", "constant"}, default="best"
+        With a confidence, what to do where the rows cannot certify the tolerances: return the rule that comes nearest,
+        raise an error, or leave as many decisions as it takes to a score that is the same for everybody. The first and
+        the last warn, and say how many rows could.
     random_state : int, default=0
         Seed of what has to be estimated or cut into cells first.
     progress : callable, optional
@@ -90,8 +92,9 @@ def solve(
     ConstantRuleWarning
         If the best rule gives everybody the same score.
     MarginWarning
-        On an estimate, if a gap on labels is wider than its tolerance by more than chance explains. With a confidence,
-        if a margin is larger than its tolerance: then everybody gets the same score.
+        On an estimate, if a gap on labels is wider than its tolerance by more than chance explains.
+    UncertifiedWarning
+        With a confidence, if the rows cannot certify the tolerances.
     SmallGroupsWarning
         If no two groups have 30 rows behind a rate of some notion: it is left out.
 
@@ -109,7 +112,7 @@ def solve(
     asked = check_tolerances(tolerances)
     kept, goal = read_requirements(requirements), read_objective(objective)
     known = estimated(law, random_state, progress)
-    check_margin(known, confidence, asked, kept)
+    check_certifiable(known, confidence, asked, kept)
     return solve_on(
         on_cells(known, asked, random_state, progress),
         known if isinstance(known, Outcome) else None,
@@ -119,6 +122,7 @@ def solve(
         requirements=kept,
         objective=goal,
         confidence=confidence,
+        uncertified=check_uncertified(uncertified),
     )
 
 
@@ -132,6 +136,7 @@ def solve_on(
     requirements: tuple[Requirement, ...],
     objective: Objective,
     confidence: float | None,
+    uncertified: Uncertified = "best",
 ) -> Rule:
     """Find the best rule on cells, judged on the labels of the estimate that they were cut from, if there is one."""
     hood = Neighbourhood() if neighbours is None else neighbours
@@ -142,13 +147,13 @@ def solve_on(
         raise infeasible(program, asked, hood) from None
     rules = make_rules(program, [solved], [asked], hood)
     if outcome is not None:
-        rules = on_labels(program, rules, outcome, confidence)
+        rules = on_labels(program, rules, outcome, confidence, uncertified)
     else:
         warn_if_constant(rules)
     return rules[0]
 
 
-def check_margin(
+def check_certifiable(
     law: CellDistribution | Outcome,
     confidence: float | None,
     names: Iterable[str],
@@ -170,31 +175,23 @@ def check_margin(
 
 
 def on_labels(
-    program: FairProgram, rules: tuple[Rule, ...], outcome: Outcome, confidence: float | None
+    program: FairProgram,
+    rules: tuple[Rule, ...],
+    outcome: Outcome,
+    confidence: float | None,
+    uncertified: Uncertified = "best",
 ) -> tuple[Rule, ...]:
-    """Judge rules on the labels of an estimate's rows, with margins for a confidence, and say what has to be said."""
+    """Judge rules on the labels of an estimate's rows, certified for a confidence, and say what has to be said."""
     rows = LabelledRows(outcome, program.variables.dist)
     if confidence is not None and program.notions:
-        rules = tuple(_with_margins(program, rows, rule, confidence, outcome.data.n_rows) for rule in rules)
+        rules = rows.judge(certify(program, rows, rules, confidence, uncertified))
+        # Those that had to be mixed with a constant were spoken of.
+        warn_if_constant([rule for rule in rules if rule.guarantee and not rule.guarantee.diluted], stacklevel=3)
+        return rules
     rules = rows.judge(rules)
-    plain = [rule for rule in rules if not any(rule.margins.values())]
-    rows.warn_if_missed(plain, stacklevel=3)
-    warn_if_constant(plain, stacklevel=3)
+    rows.warn_if_missed(rules, stacklevel=3)
+    warn_if_constant(rules, stacklevel=3)
     return rules
-
-
-def _with_margins(program: FairProgram, rows: LabelledRows, rule: Rule, confidence: float, n_rows: int) -> Rule:
-    """Tighten the tolerances of a rule until what chance can add has room."""
-    asked = dict(rule.tolerances)
-    margins: dict[str, float] = {}
-    for _ in range(_MARGIN_ROUNDS):
-        margins = rows.margins(rule, tuple(asked), confidence)
-        if any(0 < margins[name] >= asked[name] for name in asked):
-            warn_unsure(n_rows, asked, margins, confidence)
-            return replace(rows.alike(rule), tolerances=asked, margins=margins)
-        tighter = {name: asked[name] - margins[name] for name in asked}
-        rule = make_rules(program, [program.solve(tighter)], [tighter], rule.neighbours)[0]
-    return replace(rule, tolerances=asked, margins=margins)
 
 
 def infeasible(program: FairProgram, tolerances: Mapping[str, float], neighbours: Neighbourhood) -> InfeasibleError:

@@ -14,11 +14,12 @@ from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError
 from fairlimits.law import Neighbourhood, Outcome
 from fairlimits.limits.breakpoints import breakpoints, sweep, without_flat_end
+from fairlimits.limits.certification import Uncertified, check_uncertified
 from fairlimits.limits.frontiers import Frontier
 from fairlimits.limits.laws import Law, estimated, on_cells
 from fairlimits.limits.programs import FairProgram
 from fairlimits.limits.rules import warn_if_constant
-from fairlimits.limits.solving import check_margin, infeasible, make_rules, on_labels, solve
+from fairlimits.limits.solving import check_certifiable, infeasible, make_rules, on_labels, solve
 from fairlimits.notions import (
     ACCURACY,
     Objective,
@@ -45,6 +46,7 @@ def frontier(
     requirements: Iterable[Requirement | str] = (),
     objective: Objective | str = ACCURACY,
     confidence: float | None = None,
+    uncertified: Uncertified = "best",
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Frontier:
@@ -72,6 +74,8 @@ def frontier(
     objective : Objective or str, default="accuracy"
         What the rules are to be best at (see `solve`).
     confidence : float, optional
+        See `solve`: at each tolerance the accuracy that is certified there. The confidence is in each point by itself.
+    uncertified : {"best", "raise", "constant"}, default="best"
         See `solve`.
     random_state : int, default=0
         Seed of what has to be estimated or cut into cells first.
@@ -89,7 +93,9 @@ def frontier(
     kept, goal = read_requirements(requirements), read_objective(objective)
     tell = or_silent(progress)
     known = estimated(law, random_state, progress)
-    check_margin(known, confidence, names, kept)
+    check_certifiable(known, confidence, names, kept)
+    if exact and confidence is not None:
+        raise InputError("A certified frontier has no breakpoints; leave exact or confidence out.")
     program = FairProgram(on_cells(known, names, random_state, progress), names, aware, hood, kept, goal)
     start: dict[str, float]
     try:
@@ -109,7 +115,7 @@ def frontier(
         raise infeasible(program, start, hood) from None
     rules = make_rules(program, solved, _points(grid), hood)
     if isinstance(known, Outcome):
-        rules = on_labels(program, rules, known, confidence)
+        rules = on_labels(program, rules, known, confidence, check_uncertified(uncertified))
     else:
         warn_if_constant(rules)
     tell(1.0, "frontier done")

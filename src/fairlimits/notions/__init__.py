@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from fairlimits._util.small_samples import ESTIMABLE_ROWS
 from fairlimits.notions.evaluations import Evaluation, check_resamples, evaluate_scores
+from fairlimits.notions.gap_limits import Differences, differences, rows_to_certify
 from fairlimits.notions.group_rates import Gap, GroupRates, draw_rates, plug_in_rates, rates_by_group, rates_table
 from fairlimits.notions.intervals import (
     NOT_ESTIMABLE,
@@ -24,7 +25,6 @@ from fairlimits.notions.intervals import (
     objective_estimates,
     percentile_estimate,
     requirement_estimates,
-    rows_to_certify,
     standard_errors,
 )
 from fairlimits.notions.objectives import ACCURACY, Costs, Objective
@@ -62,6 +62,7 @@ __all__ = [
     "SELECTION_RATE",
     "Costs",
     "Difference",
+    "Differences",
     "Estimate",
     "Evaluation",
     "Gap",
@@ -80,6 +81,7 @@ __all__ = [
     "check_names",
     "check_resamples",
     "check_tolerances",
+    "differences",
     "draw_rates",
     "enough_rows",
     "estimable",

@@ -13,8 +13,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
 
 from fairlimits._util.small_samples import enough
 from fairlimits._util.types import Floats
@@ -161,7 +159,12 @@ def objective_estimates(found: Tally, drawn: Tally, objective: Objective, confid
 
 
 def standard_errors(people: People, scores: Floats, rates: tuple[Rate, ...]) -> Floats:
-    """Standard error of each rate in each group, of shape (K, G), for scores of shape (n,); NaN without rows."""
+    """Standard error of each rate in each group, of shape (K, G), for scores of shape (n,); NaN without rows.
+
+    Two rows are added to each group, one with the event and one without (Agresti and Caffo, 2000): else a group in
+    which nobody was decided otherwise would seem to be known for certain. Only scores that are the same for everybody
+    leave nothing to chance.
+    """
     share, event_of = people.shares, people.label.astype(np.int64)
     errors = np.full((len(rates), len(people.groups)), np.nan)
     for k, rate in enumerate(rates):
@@ -172,7 +175,9 @@ def standard_errors(people: People, scores: Floats, rates: tuple[Rate, ...]) -> 
         known = total > 0
         mean = np.bincount(people.group, weight * value, len(people.groups)) / np.where(known, total, 1.0)
         off = np.bincount(people.group, (weight * (value - mean[people.group])) ** 2, len(people.groups))
-        errors[k, known] = np.sqrt(off[known]) / total[known]
+        one = total / np.maximum(np.bincount(people.group, weight > 0, len(people.groups)), 1)
+        added = one**2 * (mean**2 + (1 - mean) ** 2) if np.ptp(value) > 0 else 0.0
+        errors[k, known] = np.sqrt(off + added)[known] / (total + 2 * one)[known]
     return errors
 
 
@@ -181,66 +186,3 @@ def check_confidence(confidence: float) -> float:
     if not (isinstance(confidence, int | float | np.number) and 0 < confidence < 1):
         raise InputError(f"The confidence is {confidence!r}; it must lie between 0 and 1, such as 0.95.")
     return float(confidence)
-
-
-def rows_to_certify(
-    gap: float,
-    *,
-    shares: Sequence[float] = (0.5, 0.5),
-    rate: float = 0.5,
-    true_gap: float = 0.0,
-    confidence: float = 0.95,
-    power: float = 0.8,
-) -> int:
-    r"""Rows needed to show that a gap between two groups is at most `gap`.
-
-    A rate of n rows has a standard error of :math:`\sqrt{r(1-r)/n}`, so the difference between groups with shares
-    :math:`p_g` of n rows has one of :math:`\sigma = \sqrt{r(1-r) \sum_g 1/(p_g n)}`. Its two-sided interval, of z
-    errors to each side, has to lie within -gap and gap. If the difference is really d (`true_gap`), that happens with
-    probability
-
-    .. math:: \Phi\left(\frac{gap - d}{\sigma} - z\right) + \Phi\left(\frac{gap + d}{\sigma} - z\right) - 1 ,
-
-    and n is the smallest for which this is at least `power`.
-
-    Parameters
-    ----------
-    gap : float
-        What the gap is to be shown to stay within.
-    shares : sequence of float
-        Share of all rows that each of the two groups has *in the condition of the rate*: for equal opportunity, the
-        share of rows that are of the group and have label 1.
-    rate : float, default=0.5
-        About how large the rates are; 0.5 is the worst case.
-    true_gap : float, default=0
-        How large the gap really is.
-    confidence : float, default=0.95
-        Of the interval.
-    power : float, default=0.8
-        Probability that the rows suffice.
-
-    Examples
-    --------
-    >>> rows_to_certify(0.05)
-    4203
-    >>> rows_to_certify(0.05, shares=(0.05, 0.2))
-    26269
-    """
-    for what, value in (("gap", gap), ("confidence", confidence), ("power", power), ("rate", rate)):
-        if not (isinstance(value, int | float | np.number) and 0 < value < 1):
-            raise InputError(f"The {what} is {value!r}; it must lie strictly between 0 and 1.")
-    if not (isinstance(true_gap, int | float | np.number) and 0 <= true_gap < gap):
-        raise InputError(f"The true gap is {true_gap!r}; only one below {gap:g} can be shown to be, so give less.")
-    if len(shares) != 2 or min(shares) <= 0 or sum(shares) > 1 + 1e-9:
-        raise InputError(f"The shares are {shares!r}; give two of more than 0 that sum to 1 at most.")
-    z = float(ndtri((1 + confidence) / 2))
-
-    def short(precision: float) -> float:
-        """What is missing to the power where 1 / sigma is `precision`."""
-        ends = ndtr((gap - true_gap) * precision - z) + ndtr((gap + true_gap) * precision - z)
-        return power + 1 - float(ends)
-
-    # Both ends together miss by chance at most twice as often as the nearer one alone.
-    most = (z + float(ndtri((1 + power) / 2))) / (gap - true_gap)
-    precision = float(brentq(short, 0, most * (1 + 1e-9), xtol=1e-12 * most))
-    return math.ceil(precision**2 * rate * (1 - rate) * sum(1 / share for share in shares))

@@ -19,7 +19,7 @@ import fairlimits as fl
 from fairlimits.apps.cli import run
 from fairlimits.apps.cli.options import expect_learning
 from fairlimits.apps.cli.scenarios import _rows_needed
-from fairlimits.notions.intervals import rows_to_certify
+from fairlimits.notions import rows_to_certify
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,278 @@
+"""Do gaps stay within their tolerance among people nobody has seen, and what does it cost? Where the truth is known.
+
+A table is taken as the law. Rows are drawn from it with replacement, rules are learned from them with a confidence of
+0.95, and their gaps and accuracy are computed exactly on the whole table. Beside ours stand the same rules without a
+confidence, the former way of keeping a tolerance (tightened by a margin, a constant rule where the margin exceeds it),
+and peers at the same tolerance on the same estimate.
+
+``python -m benchmarks.guarantee --folder DIR`` measures (what is there is not measured again),
+``python -m benchmarks.guarantee --folder DIR --report`` writes docs/benchmarks/guarantee.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.linear_model import LogisticRegression
+
+import fairlimits as fl
+from benchmarks.cases import table
+from benchmarks.peers import reduction, thresholds
+from benchmarks.peers.bases import Estimates, score
+from benchmarks.peers.splits import Floats, Setting, Split
+from benchmarks.rules import Known
+from fairlimits.limits import CellPolicy, on_cells
+from fairlimits.notions import alike_score, differences, tally
+
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "guarantee.md"
+CONFIDENCE = 0.95
+PEOPLE = 40_000
+"""Rows of a simulated law."""
+FEW_SECONDS, DRAWS, SLOW_DRAWS = 10.0, 400, 100
+"""Draws, and draws where one takes longer than some seconds."""
+PEER_DRAWS = {"error-parity": 40, "ThresholdOptimizer": 40, "ExponentiatedGradient": 10}
+
+_REAL = (
+    {"DP": 0.02},
+    {"EA": 0.02},
+    {"EOp": 0.05},
+    {"PE": 0.03},
+    {"EOd": 0.05},
+    {"DP": 0.05, "EOd": 0.05},
+    {"EA": 0.03, "EOp": 0.05},
+)
+_SIMULATED = (
+    {"DP": 0.05},
+    {"EA": 0.05},
+    {"EOp": 0.1},
+    {"PE": 0.1},
+    {"EOd": 0.1},
+    {"DP": 0.1, "EOd": 0.1},
+    {"EA": 0.1, "EOp": 0.1},
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A law, how many rows are drawn from it, and who learns."""
+
+    name: str
+    groups: int
+    rows: int
+    learner: str
+
+    @property
+    def asked(self) -> tuple[dict[str, float], ...]:
+        """What rules are asked for."""
+        return _REAL if self.name in ("adult", "dutch") else _SIMULATED
+
+    @property
+    def title(self) -> str:
+        """The case in words."""
+        return f"{self.name}, {self.groups} groups, {self.rows:,} rows, {self.learner}"
+
+
+CASES = (
+    Case("adult", 2, 8_000, "logistic"),
+    Case("dutch", 2, 8_000, "logistic"),
+    Case("simulated", 2, 2_000, "default"),
+    Case("simulated", 4, 5_000, "default"),
+    Case("simulated", 6, 20_000, "logistic"),
+)
+
+
+@cache
+def people_of(name: str, groups: int) -> fl.Dataset:
+    """The table that is taken as the law."""
+    return Known(groups, 100 * groups).draw(PEOPLE, 7) if name == "simulated" else fl.load_dataset(name)
+
+
+def draw(case: Case, seed: int) -> Iterator[dict[str, Any]]:
+    """Gaps and accuracy on the law of all rules from one draw."""
+    law, start = people_of(case.name, case.groups), time.process_time()
+    # The first thousand draws were looked at while the method was made.
+    learn = law.take(np.random.default_rng(1_000 + seed).integers(0, law.n_rows, case.rows))
+    estimator = LogisticRegression(solver="newton-cholesky") if case.learner == "logistic" else None
+    outcome = fl.estimate_outcome(learn, estimator=estimator, random_state=seed, n_jobs=1)
+    q, cell = outcome.model.predict(law), {}
+    for asked, aware in ((asked, aware) for asked in case.asked for aware in (False, True)):
+        plain = fl.solve(outcome, asked, aware=aware)
+        ours = fl.solve(outcome, asked, aware=aware, confidence=CONFIDENCE, uncertified="constant")
+        if aware not in cell:
+            cell[aware] = plain.policy.locate(law.columns, law.group, q)
+        found = {"plain": plain.policy, "ours": ours.policy, "former": _former(outcome, plain)}
+        assert ours.guarantee is not None
+        more = {"diluted": ours.guarantee.diluted}
+        for method, policy in found.items():
+            decided = policy.scores_at(cell[aware], law.group)
+            yield _record(case, seed, method, asked, aware, decided, learn) | (more if method == "ours" else {})
+    # In the last record, so that slow cases are known.
+    yield {"case": case.title, "seed": seed, "method": "seconds", "seconds": time.process_time() - start}
+    yield from _peers(case, seed, learn, law, outcome, q)
+
+
+def _record(
+    case: Case, seed: int, method: str, asked: Mapping[str, float], aware: bool, decided: Floats, learn: fl.Dataset
+) -> dict[str, Any]:
+    law = people_of(case.name, case.groups)
+    # Groups that too few rows were drawn of are set aside, for everybody.
+    found = replace(tally(law, decided[None]), counts=learn.counts)
+    gaps = {name: float(found.gap(name)[0]) for name in asked}
+    return {
+        "case": case.title,
+        "seed": seed,
+        "method": method,
+        "asked": asked,
+        "aware": aware,
+        "held": all(math.isnan(gap) or gap <= asked[name] + 1e-9 for name, gap in gaps.items()),
+        "accuracy": round(float(found.accuracy()[0]), 5),
+    }
+
+
+def _former(outcome: fl.Outcome, plain: fl.Rule) -> CellPolicy:
+    """Tolerances tightened by how much the labels exceed the law, and by errors that cover all differences at once."""
+    data, asked, rule = outcome.data, plain.tolerances, plain
+    inflation = math.sqrt(1 + 1 / (outcome.model.n_folds - 1))
+    pairs = len(differences(data, np.zeros(data.n_rows), asked))
+    reach = float(ndtri(1 - (1 - CONFIDENCE) / 2 / max(pairs, 1))) * inflation
+    dist = on_cells(outcome, asked)
+    cell = plain.policy.locate(data.columns, data.group, outcome.q)
+    for _ in range(3):
+        decided = rule.policy.scores_at(cell, data.group)
+        labels = tally(data, decided[None])
+        tighter = {}
+        for name, eps in asked.items():
+            excess = np.nan_to_num(float(labels.gap(name)[0]) - rule.gaps[name])
+            error = float(differences(data, decided, [name]).error.max(initial=0.0))
+            tighter[name] = eps - max(excess, 0.0) - reach * error
+        if min(tighter.values()) <= 0:
+            constant = alike_score(asked, float(dist.mass[:, :, 1].sum()))
+            return CellPolicy(dist, np.full_like(plain.scores, constant), plain.aware)
+        rule = fl.solve(dist, tighter, aware=plain.aware)
+    return rule.policy
+
+
+def _peers(
+    case: Case, seed: int, learn: fl.Dataset, law: fl.Dataset, outcome: fl.Outcome, q: Floats
+) -> Iterator[dict[str, Any]]:
+    """Peers at the same tolerances, on the same draw and scores; each offers some notions only."""
+    scores = Estimates(np.arange(learn.n_rows), score(outcome.q, learn.group), score(q, law.group), math.nan)
+    split = Split(case.name, seed, learn, law)
+    for asked in case.asked:
+        (name, eps), *others = asked.items()
+        if others or name not in ("DP", "EOd"):
+            continue
+        for method in PEER_DRAWS:
+            if seed >= PEER_DRAWS[method] or (method == "ThresholdOptimizer" and name == "EOd"):
+                continue
+            setting = Setting(name, eps, method != "ExponentiatedGradient")
+            if method == "error-parity":
+                decided = thresholds.error_parity(split, setting, scores)()
+            elif method == "ThresholdOptimizer":
+                decided = thresholds.fairlearn(split, setting, scores)()
+            else:
+                decided = reduction.fit(split, setting, None)()
+            yield _record(case, seed, method, asked, setting.aware, decided, learn)
+
+
+def run(folder: Path, part: tuple[int, int]) -> None:
+    """Measure what is not there yet, first draws first; one of several processes may do each part of the draws."""
+    warnings.simplefilter("ignore")
+    folder.mkdir(parents=True, exist_ok=True)
+    number, parts = part
+    records = read(folder)
+    done = {(own["case"], own["seed"]) for own in records if own["method"] == "seconds"}
+    slow = {own["case"] for own in records if own.get("seconds", 0) > FEW_SECONDS}
+    with (folder / f"guarantee-{number}.jsonl").open("a") as out:
+        for seed in range(number, DRAWS, parts):
+            for case in CASES:
+                if (case.title, seed) in done or (case.title in slow and seed >= SLOW_DRAWS):
+                    continue
+                # A draw is written whole or not at all.
+                out.write("".join(json.dumps(own) + "\n" for own in draw(case, seed)))
+                out.flush()
+                print(case.title, seed, flush=True)
+
+
+def read(folder: Path) -> list[dict[str, Any]]:
+    """All results in a folder."""
+    return [json.loads(line) for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().splitlines()]
+
+
+def markdown(records: list[dict[str, Any]]) -> str:
+    """Write the tables."""
+    lines: dict[tuple[str, str, bool], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for own in records:
+        if own["method"] != "seconds":
+            asked = ", ".join(f"{name} {eps:g}" for name, eps in own["asked"].items())
+            lines[own["case"], asked, own["aware"]][own["method"]].append(own)
+    rows, peers, held, worst = [], [], [], 1.0
+    for (case, asked, aware), by in sorted(lines.items()):
+        plain = {own["seed"]: own["accuracy"] for own in by["plain"]}
+        draws = len(by["ours"])
+        share = {method: float(np.mean([own["held"] for own in found])) for method, found in by.items()}
+        cost = {
+            method: 100 * float(np.mean([plain[own["seed"]] - own["accuracy"] for own in found]))
+            for method, found in by.items()
+        }
+        held.append(share["ours"])
+        worst = min(worst, share["ours"] + 2.5 * math.sqrt(0.95 * 0.05 / draws))
+        seen = f"{asked}, {'seen' if aware else 'hidden'}"
+        rows.append(
+            (
+                case,
+                seen,
+                str(draws),
+                f"{share['plain']:.0%}",
+                f"{share['ours']:.1%}",
+                f"{cost['ours']:.2f}",
+                f"{np.mean([own['diluted'] > 0 for own in by['ours']]):.0%}",
+                f"{share['former']:.0%}",
+                f"{cost['former']:.2f}",
+                "" if cost["former"] <= 0.3 else "yes" if cost["ours"] <= cost["former"] / 2 else "no",
+            )
+        )
+        for method in sorted(set(by) - {"plain", "ours", "former"}):
+            peers.append((case, seen, method, str(len(by[method])), f"{share[method]:.0%}", f"{cost[method]:+.2f}"))
+    heads = ["law", "within", "draws", "plain holds", "ours holds", "costs", "diluted"]
+    heads += ["former holds", "costs", "at most half"]
+    dear = [row[-1] for row in rows if row[-1]]
+    return (
+        f"Mean over {len(held)} lines: {np.mean(held):.2%} (bar 95%). "
+        f"Lines below 95% minus 2.5 standard errors: {'none' if worst >= 0.95 else 'some'}. Lines in which the former "
+        f"way costs more than 0.3 points and ours at most half of that: {dear.count('yes')} of {len(dear)}.\n\n"
+        + table(heads, rows)
+        + "\n\nPeers at the same tolerance, on the same draws and estimates; ExponentiatedGradient learns itself:\n\n"
+        + table(("law", "within", "method", "draws", "holds", "costs"), peers)
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Read the command line and do what it says."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.guarantee", description=__doc__)
+    parser.add_argument("--folder", type=Path, required=True, help="where results are kept")
+    parser.add_argument("--part", type=int, nargs=2, default=(0, 1), help="which of how many parts to measure")
+    parser.add_argument("--report", action="store_true", help="write the page")
+    options = parser.parse_args(arguments)
+    if options.report:
+        PAGE.write_text(f"# guarantee\n\n{__doc__.split(chr(10) * 2)[1]}\n\n{markdown(read(options.folder))}\n")
+        return 0
+    run(options.folder, tuple(options.part))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
