@@ -13,7 +13,8 @@ lenient rule that is certified (`fairlimits.notions.gap_limits`), and that is th
 
 Where the strict rule is not certified either, the rows cannot show what is asked. Mixing a rule with a score that is
 the same for everybody, which has no gaps, makes gaps and their errors smaller in proportion: any tolerance above 0 can
-be certified that way, at a price that has to be asked for.
+be certified that way, at a price that has to be asked for. Where tolerances leave hardly any room beside the errors,
+a rule for wider ones, mixed so, can be more accurate than the strict rule; who asked for mixing gets the better one.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _HALVINGS = 12
 
 # How far tolerances are widened before a rule is mixed with a constant: as little as it takes, and more, where a more
 # accurate rule that is mixed with more of the constant may be better.
-_WIDENED = (1.02, 1.25, 1.6)
+_WIDENED = (1.02, 1.1, 1.25, 1.6, 2.0, 3.0)
 
 
 class UncertifiedWarning(UserWarning):
@@ -101,7 +102,11 @@ class _Search:
             return self._made(self._rule.scores)
         strict = self._corrected(self._asked, self._strict, self._rule.scores)
         if self._certified(strict, self._asked):
-            return self._made(self._most_lenient(strict, self._asked))
+            lenient = self._made(self._most_lenient(strict, self._asked))
+            if uncertified != "constant":
+                return lenient
+            scores, share, found = self._diluted(1.0)
+            return max(lenient, self._made(scores, None, 1 - share, found), key=lambda rule: rule.value)
         widening = self._differences(strict).if_none().widening(self._asked, self._confidence)
         needed = None if math.isinf(widening) else math.ceil(widening**2 * self._rows.n_rows)
         if uncertified == "raise":
