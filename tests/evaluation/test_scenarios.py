@@ -124,7 +124,12 @@ def with_gap(gap: Estimate) -> Scenarios:
         evaluation = own.evaluation
         rates = evaluation.by_group
         told = {**rates.gaps, "EOd": rates.gaps["EOd"]._replace(estimate=gap)}
-        held = replace(evaluation, gaps={**evaluation.gaps, "EOd": gap}, by_group=replace(rates, gaps=told))
+        held = replace(
+            evaluation,
+            gaps={**evaluation.gaps, "EOd": gap},
+            at_most={**evaluation.at_most, "EOd": gap.high},
+            by_group=replace(rates, gaps=told),
+        )
         return replace(own, evaluation=held)
 
     return replace(compared(), situations=tuple(change(own) for own in compared().situations))
@@ -169,3 +174,15 @@ def test_rates_of_each_group_are_those_of_the_evaluation() -> None:
     for own, record in zip(found.situations, content["situations"], strict=True):
         assert record["rates by group"] == own.evaluation.by_group.to_dict()
     assert content["model"] is None
+
+
+def test_certified_situations_keep_their_tolerance_at_a_price() -> None:
+    plain, safe = (
+        compare_scenarios(known(0, 4_000)[0], {"DP": 0.15}, estimator=LogisticRegression(), certify=own)
+        for own in (False, True)
+    )
+    for aware in (False, True):
+        assert safe.find(aware=aware).evaluation.at_most["DP"] < plain.find(aware=aware).evaluation.at_most["DP"]
+        assert safe.find(aware=aware).evaluation.plug_in < plain.find(aware=aware).evaluation.plug_in
+    with pytest.raises(InputError, match="individual fairness cannot"):
+        compare_scenarios(known(0, 400)[0], {"DP": 0.15, "IF": 0.1}, certify=True)

@@ -227,18 +227,19 @@ class Scenarios(Shown):
 
 
 def _held(evaluation: Evaluation, name: str, tolerance: float) -> str:
-    """A gap on held-out rows, who is lowest and highest, and whether it keeps its tolerance."""
+    """A gap on held-out rows, what it stays within, whether that is its tolerance, and who is lowest and highest."""
     gap = evaluation.gaps[name]
     if not gap.known:
         return f"{name} {gap}"
     if gap.low > tolerance:
         kept = f"above {tolerance:g}"
-    elif gap.high <= tolerance:
+    elif evaluation.at_most[name] <= tolerance:
         kept = f"within {tolerance:g}"
     else:
         kept = f"whether it is within {tolerance:g} cannot be told from these rows"
     direction = evaluation.by_group.gaps[name].direction
-    return f"{name} {gap}, {kept}{f' ({direction})' if direction else ''}"
+    sure = f"at most {evaluation.at_most[name]:.4f} with confidence {evaluation.confidence:g}"
+    return f"{name} {gap}, {sure}, {kept}{f' ({direction})' if direction else ''}"
 
 
 def _cost_words(cost: Cost) -> str:

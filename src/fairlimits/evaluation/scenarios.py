@@ -48,6 +48,7 @@ def compare_scenarios(
     estimator: Any = None,
     predictions: Predictions | None = None,
     threshold: Threshold = "auto",
+    certify: bool = False,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -76,6 +77,9 @@ def compare_scenarios(
         the tolerances. They must not have learned from these rows.
     threshold : float, "auto" or None, default="auto"
         Where their scores begin to decide 1; see `audit`.
+    certify : bool, default=False
+        Whether tolerances are to hold for people whom nobody has seen with the confidence, where the features may
+        depend on the group; see `solve`.
     confidence, resamples, random_state
         See `evaluate`.
     progress : callable, optional
@@ -87,12 +91,16 @@ def compare_scenarios(
         If the model is better than the estimated limit beyond what chance explains.
     SmallGroupsWarning
         If no two groups have 30 rows behind a rate of some notion: it is left out.
+    UncertifiedWarning
+        If tolerances are to be certified and the rows cannot.
     """
     asked = check_tolerances(tolerances)
     if not 0 <= correlation <= 2:
         raise InputError(f"The correlation is {correlation!r}; it must lie between 0 and 2.")
     check_confidence(confidence)
     check_resamples(resamples)
+    if certify and INDIVIDUAL in asked:
+        raise InputError("Gaps of groups can be certified, individual fairness cannot; leave one of both out.")
     tell = or_silent(progress)
     people: Dataset = data
     models: tuple[Decided, ...] = ()
@@ -113,6 +121,7 @@ def compare_scenarios(
         test,
         asked,
         correlation=correlation,
+        certified=confidence if certify else None,
         progress=lambda done, words: tell(0.8 + 0.15 * done, words),
         **options,
     )
@@ -128,6 +137,7 @@ def compare(
     tolerances: Mapping[str, float],
     *,
     correlation: float = 0.0,
+    certified: float | None = None,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -141,6 +151,8 @@ def compare(
         Estimate on the rows to learn from.
     test : Dataset
         Rows to evaluate on.
+    certified : float, optional
+        Confidence with which rules are to keep the tolerances among people whom nobody has seen.
     tolerances, correlation, confidence, resamples, random_state, progress
         See `compare_scenarios`.
     """
@@ -159,8 +171,9 @@ def compare(
             asked: dict[str, Any] = {"aware": aware, "random_state": random_state}
             fixed = solve(dist, tolerances, aware=aware)
             plan = decorrelate(dist, fixed, distortion=None)
+            kept = solve(outcome, tolerances, confidence=certified, **asked)
             found += [
-                (aware, False, False, solve(outcome, tolerances, **asked), np.nan),
+                (aware, False, False, kept, np.nan),
                 (aware, True, False, solve(outcome, apart, **asked), correlation),
                 (aware, True, True, plan, plan.correlation),
             ]

@@ -14,6 +14,7 @@ from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.small_samples import ESTIMABLE_ROWS, few_rows, listed
 from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import InputError
+from fairlimits.notions.gap_limits import gaps_at_most
 from fairlimits.notions.group_rates import GroupRates, rates_by_group
 from fairlimits.notions.intervals import (
     RESAMPLES,
@@ -59,6 +60,8 @@ class Evaluation(Shown):
         Groups of which a rate has too few of these rows behind it to be compared, with their counts.
     by_group : GroupRates
         The rates of each group, and between which groups each gap lies.
+    at_most : mapping of str to float
+        What each gap stays within with the confidence, one-sided and each by itself; NaN where it is not estimable.
     """
 
     accuracy: Estimate
@@ -68,6 +71,7 @@ class Evaluation(Shown):
     counts: Ints
     confidence: float
     by_group: GroupRates
+    at_most: Mapping[str, float]
     attained: Mapping[str, Estimate] = field(default_factory=dict)
     value: Estimate | None = None
     set_aside: tuple[str, ...] = ()
@@ -88,7 +92,7 @@ class Evaluation(Shown):
         record = {"plug-in accuracy": self.plug_in}
         for name, estimate in self.figures.items():
             record |= {name: estimate.value, f"{name}, low": estimate.low, f"{name}, high": estimate.high}
-        return record
+        return record | {f"gap {name}, at most": limit for name, limit in self.at_most.items()}
 
     def to_frame(self) -> pa.Table:
         """All held-out figures as a table, a row for each: value, low and high end."""
@@ -162,6 +166,7 @@ def evaluate_scores(
             found.counts,
             confidence,
             rates_by_group(people, scores[point], gaps[point], confidence),
+            gaps_at_most(people, scores[point], confidence),
             attained[point],
             values[point],
             set_aside,

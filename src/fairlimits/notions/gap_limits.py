@@ -158,6 +158,15 @@ def differences(people: People, scores: Floats, names: Iterable[str], inflation:
     return Differences(tuple(notions), np.array(value), np.array(error))
 
 
+def gaps_at_most(people: People, scores: Floats, confidence: float) -> dict[str, float]:
+    """For each group notion, an upper limit of its gap that holds with the confidence; NaN where it is not estimable.
+
+    The scores must not have been made from these people's labels. Each limit holds by itself.
+    """
+    found = {name: differences(people, scores, [name]) for name in NOTIONS}
+    return {name: own.limits({name: 0.0}, confidence)[name] for name, own in found.items()}
+
+
 def rows_to_certify(
     gap: float,
     *,

@@ -65,6 +65,38 @@ def test_frontier_writes_by_suffix(csv: Path, tmp_path: Path, suffix: str) -> No
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([csv.name, target.name])
 
 
+def test_a_certified_frontier_marks_what_rows_cannot_show(
+    csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "curve.json"
+    words = ["frontier", *report_options(csv), "--confidence", "0.9", "--points", "3", "--to", "0.5"]
+    assert run([*words, "-o", str(target)]) == 0
+    said = capsys.readouterr()
+    assert "plug-in, gaps certified with confidence 0.9" in said.out
+    assert "?: the rows cannot certify this tolerance" in said.err + said.out
+    assert "The 600 rows cannot certify with confidence 0.9: DP within 0" in said.err + said.out
+    hidden = json.loads(target.read_text())["group hidden"]
+    assert hidden["certified"] == [False, True, True]
+    assert max(hidden["at most DP"][1:]) <= 0.5
+    assert run([*words, "--uncertified", "constant"]) == 0
+    assert "?:" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--exact"], "leave --confidence out, or"),
+        (["--cells", "12"], "leave --cells and --partition out"),
+        (["--uncertified", "never"], "--uncertified is 'never'"),
+    ],
+)
+def test_what_cannot_be_certified_is_said(
+    csv: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["frontier", *report_options(csv), "--confidence", "0.9", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_frontier_file_holds_what_the_library_gives(csv: Path, tmp_path: Path) -> None:
     target = tmp_path / "curve.json"
     assert (

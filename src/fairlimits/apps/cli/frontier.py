@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -24,11 +24,19 @@ from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 
 if TYPE_CHECKING:
-    from fairlimits.law import CellDistribution
+    from fairlimits.data import Dataset, Stream
+    from fairlimits.law import CellDistribution, Outcome, Partition
     from fairlimits.limits import Frontier
 
 _PICTURES = (".png", ".pdf", ".svg")
 _LINES = 11
+
+_ALIKE, _OPEN, _MIXED = " =", " ?", " ~"
+_MARKS = {
+    _ALIKE: "everybody gets the same score.",
+    _OPEN: "the rows cannot certify this tolerance; the rule comes nearest.",
+    _MIXED: "some decisions do not depend on the person, for nothing better could be certified.",
+}
 
 
 def frontier(
@@ -78,6 +86,17 @@ def frontier(
             "four-fifths rule; --from and --to are then ratios (0.5 to 1)."
         ),
     ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(help="Certify the tolerances for people whom nobody has seen, with a confidence such as 0.95."),
+    ] = None,
+    uncertified: Annotated[
+        str,
+        typer.Option(
+            help="Where the rows cannot certify a tolerance: 'best' is the rule that comes nearest, 'constant' mixes "
+            "it with a score that is the same for everybody as far as it takes, 'raise' stops."
+        ),
+    ] = "best",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to a .csv, .json, .png, .pdf or .svg file.")
     ] = None,
@@ -103,6 +122,8 @@ def frontier(
 
       fairlimits frontier adult --ratio 'selection rate'
 
+      fairlimits frontier adult -n EOd --confidence 0.95
+
       fairlimits frontier loans.csv --label paid --positive yes --sensitive sex --sensitive race -n EOd
 
       fairlimits frontier adult --sensitive sex --sensitive race -n EOp --small-groups join
@@ -113,8 +134,8 @@ def frontier(
 
     import numpy as np
 
+    from fairlimits.limits import MarginWarning, Uncertified, UncertifiedWarning, on_cells, ratio_frontier
     from fairlimits.limits import frontier as trace
-    from fairlimits.limits import ratio_frontier
     from fairlimits.notions import INDIVIDUAL, check_names, rate_name, read_objective, read_requirements
 
     check_outputs([*data], (output, (".csv", ".json", *_PICTURES)))
@@ -131,6 +152,13 @@ def frontier(
             f"--from {first:g} --to {last:g} --points {points} gives no range; "
             "start at 0 or above, end higher, with at least 2 points."
         )
+    if confidence is not None and (ratio is not None or exact or require or INDIVIDUAL in (*moving, *fixed)):
+        raise InputError(
+            "--confidence is for the gaps of group notions at given tolerances; leave --confidence out, or --ratio, "
+            "--exact, --require and IF."
+        )
+    if uncertified not in get_args(Uncertified):
+        raise InputError(f"--uncertified is {uncertified!r}; it must be 'best', 'constant' or 'raise'.")
     asked: dict[str, Any] = {"requirements": read_requirements(require or []), "objective": read_objective(objective)}
     name = None if ratio is None else rate_name(ratio)
     rows = options.open_rows(
@@ -138,9 +166,15 @@ def frontier(
         *(categorical, drop, features, bins, missing_sensitive, small_groups),
     )
     chosen = options.check_partition(rows, partition, generator, samples, alike=INDIVIDUAL in (*moving, *fixed))
-    dist = options.make_cells(rows, cells, seed, generator, samples, chosen)
+    if confidence is not None:
+        outcome = _estimated(rows, chosen, cells, seed)
+        asked |= {"confidence": confidence, "uncertified": uncertified}
+        law: CellDistribution | Outcome = outcome
+        dist = on_cells(outcome, (*moving, *fixed), seed)
+    else:
+        law = dist = options.make_cells(rows, cells, seed, generator, samples, chosen)
     curves: dict[bool, Frontier] = {}
-    with notes_said(SmallGroupsWarning) as notes:
+    with notes_said(SmallGroupsWarning, UncertifiedWarning, MarginWarning) as notes:
         for aware in (True, False):
             with progress_bar("Group seen" if aware else "Group hidden") as tell:
                 if name is not None:
@@ -157,7 +191,14 @@ def frontier(
                     span: Any = (first, last) if exact else np.linspace(first, last, points)
                     tolerances: dict[str, Any] = dict.fromkeys(moving, span) | fixed
                     curves[aware] = trace(
-                        dist, tuple(tolerances), tolerances, aware=aware, exact=exact, progress=tell, **asked
+                        law,
+                        tuple(tolerances),
+                        tolerances,
+                        aware=aware,
+                        exact=exact,
+                        random_state=seed,
+                        progress=tell,
+                        **asked,
                     )
     held = [*(f"{name} <= {value:g}" for name, value in fixed.items()), *map(str, asked["requirements"])]
     _print(dist, curves, " and ".join(moving) + " <=" if moving else f"{name} ratio >=", held)
@@ -175,8 +216,26 @@ def frontier(
             made["requirements"] = held[len(fixed) :]
         if objective != "accuracy":
             made["objective"] = objective
+        if confidence is not None:
+            made |= {"confidence": confidence, "uncertified": uncertified}
         _write(output, curves, made, held, [*options.notes_of(rows, dist), *notes])
         say(f"Written to {output}.")
+
+
+def _estimated(
+    rows: Dataset | Stream | CellDistribution, partition: Partition, cells: int | None, seed: int
+) -> Outcome:
+    """Estimate the law of rows whose labels rules can be certified on."""
+    from fairlimits.data import Dataset
+    from fairlimits.law import estimate_outcome
+
+    if not isinstance(rows, Dataset) or partition != "outcome" or cells is not None:
+        raise InputError(
+            "--confidence is judged by the labels of rows in memory, on cells of what was learned from them; give a "
+            "table, and leave --cells and --partition out."
+        )
+    with progress_bar("Learning from the people") as tell:
+        return estimate_outcome(rows, random_state=seed, progress=tell)
 
 
 def _fixed(given: list[str], moving: tuple[str, ...]) -> dict[str, float]:
@@ -204,20 +263,24 @@ def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], what: str, h
     rows = []
     for position in shown:
         values = [np.interp(position, curves[aware].at, curves[aware].value) for aware in (True, False)]
-        alike = [_is_constant(curves[aware], position) for aware in (True, False)]
-        shown_values = [f"{value:.4f}{' =' if same else ''}" for value, same in zip(values, alike, strict=True)]
+        marks = [_mark(curves[aware], position) for aware in (True, False)]
+        shown_values = [f"{value:.4f}{mark}" for value, mark in zip(values, marks, strict=True)]
         rows.append((f"{position:.4f}", *shown_values))
     goal = curves[True].objective
     rows_text = f"{int(dist.counts.sum()):,} rows, " if dist.counts is not None else ""
     asked = "".join(f", {each}" for each in held)
     kind = "plug-in" if support_note(dist) is None else "plug-in, not a limit"
+    guarantee = curves[True].rules[0].guarantee
+    if guarantee is not None:
+        kind = f"{kind}, gaps certified with confidence {guarantee.confidence:g}"
     print_table(
         (what, "group seen", "group hidden"),
         rows,
         f"Best {goal.title}, {kind} ({rows_text}{dist.n_cells} cells{asked})",
     )
-    if any(line.endswith(" =") for row in rows for line in row):
-        say("=: everybody gets the same score.")
+    for mark, meaning in _MARKS.items():
+        if any(line.endswith(mark) for row in rows for line in row):
+            say(f"{mark.strip()}: {meaning}")
     best = ", ".join(
         f"{solve(dist, {}, aware=aware, objective=goal).value:.4f} with the group {'seen' if aware else 'hidden'}"
         for aware in (True, False)
@@ -227,11 +290,19 @@ def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], what: str, h
         say(f"{len(curves[True])} and {len(curves[False])} breakpoints; straight lines between them are exact.")
 
 
-def _is_constant(curve: Frontier, position: float) -> bool:
-    """Whether the rule at a position gives everybody the same score; between two points it is a mix of theirs."""
+def _mark(curve: Frontier, position: float) -> str:
+    """What has to be said of the rule at a position; between two points it is a mix of theirs."""
     import numpy as np
 
-    return bool(np.interp(position, curve.at, curve.is_constant.astype(np.float64)) == 1)
+    def wholly(marked: Sequence[bool]) -> bool:
+        return bool(np.interp(position, curve.at, np.asarray(marked, dtype=np.float64)) == 1)
+
+    known = [rule.guarantee for rule in curve.rules if rule.guarantee is not None]
+    if wholly(curve.is_constant.tolist()):
+        return _ALIKE
+    if known and wholly([not own.certified for own in known]):
+        return _OPEN
+    return _MIXED if known and wholly([own.diluted > 0 for own in known]) else ""
 
 
 def _write(

@@ -34,6 +34,10 @@ def report(
             "--tolerance", "-t", help="Largest gap in the four situations, such as DP=0.05 (the default; repeatable)."
         ),
     ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(help="Have rules keep their tolerances among new people with a confidence, such as 0.95."),
+    ] = None,
     test_size: Annotated[float, typer.Option(help="Share of the rows to judge rules on.")] = 0.3,
     seed: options.Seed = 0,
 ) -> None:
@@ -46,6 +50,8 @@ def report(
       fairlimits report loans.csv --label paid --positive yes --sensitive sex -o report.html
 
       fairlimits report adult --sensitive race --small-groups join -o report.html
+
+      fairlimits report adult -t EOd=0.05 --confidence 0.95 -o report.html
     """
     options.expect_learning(data)
 
@@ -65,6 +71,7 @@ def report(
         "label": label,
         "positive": positive,
         "weight": weight,
+        "confidence": confidence,
         "test-size": test_size if test_size != 0.3 else None,
         "seed": seed,
         "output": output,
@@ -90,6 +97,7 @@ def report(
             dataset,
             asked,
             name=Path(data).stem,
+            confidence=confidence,
             test_size=test_size,
             random_state=seed,
             progress=tell,

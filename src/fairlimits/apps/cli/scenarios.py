@@ -50,7 +50,11 @@ def scenarios(
     ] = None,
     threshold: options.Threshold = None,
     test_size: Annotated[float, typer.Option(help="Share of the rows to evaluate on.")] = 0.3,
-    confidence: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
+    certify: Annotated[
+        bool,
+        typer.Option("--certify", help="Have tolerances hold for people whom nobody has seen, with the confidence."),
+    ] = False,
+    confidence: Annotated[float, typer.Option(help="Confidence of the intervals, and of --certify.")] = 0.95,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to a .csv or .json file.")] = None,
     by_group: options.ByGroup = None,
     seed: options.Seed = 0,
@@ -65,17 +69,19 @@ def scenarios(
 
       fairlimits scenarios adult -t EOd=0.05 -t DP=0.1 -o table.csv
 
+      fairlimits scenarios adult -t EOd=0.05 --certify
+
       fairlimits scenarios loans.csv --label paid --positive yes --sensitive sex --prediction decided
     """
     options.expect_learning(data)
 
     from fairlimits.data import set_aside_note
     from fairlimits.evaluation import BeatenWarning, compare_scenarios
-    from fairlimits.limits import MarginWarning
+    from fairlimits.limits import MarginWarning, UncertifiedWarning
     from fairlimits.notions import check_tolerances
 
     # What is warned of while rules are made is printed as a note.
-    noted = (MarginWarning, SmallGroupsWarning)
+    noted = (MarginWarning, SmallGroupsWarning, UncertifiedWarning)
     check_outputs([data], (output, (".csv", ".json")), (by_group, (".csv",)))
     tolerances = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
     numbers = list(numeric or [])
@@ -100,6 +106,7 @@ def scenarios(
             test_size=test_size,
             predictions=prediction,
             threshold="auto" if threshold is None else threshold,
+            certify=certify,
             confidence=confidence,
             random_state=seed,
             progress=tell,
@@ -118,7 +125,7 @@ def scenarios(
         if output.suffix.lower() == ".csv":
             write_csv(output, found.to_frame())
         else:
-            made = {"data": data, "seed": seed, "test size": test_size}
+            made = {"data": data, "seed": seed, "test size": test_size, "certify": certify}
             said = [note for note in (dataset.small_groups_note, further) if note is not None]
             write_json(output, {"made from": made, "figures": _FIGURES, "notes": [*said, *notes], **found.to_dict()})
         say(f"Written to {output}.")

@@ -18,6 +18,7 @@ def report(
     tolerances: Mapping[str, float] | None = None,
     *,
     name: str = "this data",
+    confidence: float | None = None,
     test_size: float = 0.3,
     estimator: Any = None,
     random_state: int = 0,
@@ -38,6 +39,9 @@ def report(
         Largest gaps in the four situations; by default ``{"DP": 0.05}``.
     name : str, default="this data"
         What the data is called in the report.
+    confidence : float, optional
+        Confidence with which rules are to keep their tolerances among people whom nobody has seen, such as 0.95; see
+        `solve`. What every rule's gap stays within on the people held out is said in any case.
     test_size : float, default=0.3
         Share of the rows to evaluate rules on.
     estimator : scikit-learn classifier, optional
@@ -64,13 +68,21 @@ def report(
         data,
         name,
         tolerances=asked,
+        confidence=confidence,
         test_size=test_size,
         estimator=estimator,
         random_state=random_state,
         progress=progress,
     )
     if command is None:
-        command = _call(asked, name=name, test_size=test_size, estimator=estimator, random_state=random_state)
+        command = _call(
+            asked,
+            name=name,
+            confidence=confidence,
+            test_size=test_size,
+            estimator=estimator,
+            random_state=random_state,
+        )
     return Report(findings, command)
 
 

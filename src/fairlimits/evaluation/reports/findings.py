@@ -13,14 +13,14 @@ import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits.data import Dataset, Feature, check_seed
-from fairlimits.errors import SmallGroupsWarning
+from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation.reports.cautions import find_cautions
 from fairlimits.evaluation.reports.held_out import HeldOut, find_held_out
 from fairlimits.evaluation.reports.on_cells import OnCells, find_on_cells
 from fairlimits.evaluation.reports.parts import Caution, FeatureLine, GroupCount
 from fairlimits.law import estimate_outcome
 from fairlimits.limits import ConstantRuleWarning
-from fairlimits.notions import check_tolerances
+from fairlimits.notions import INDIVIDUAL, check_confidence, check_tolerances
 
 SCHEMA = 1
 """Version of the layout that `Findings.to_dict` gives; ``docs/report.md`` describes it."""
@@ -82,6 +82,7 @@ def collect_findings(
     name: str,
     *,
     tolerances: Mapping[str, float] | None = None,
+    confidence: float | None = None,
     test_size: float = 0.3,
     estimator: Any = None,
     random_state: int = 0,
@@ -100,6 +101,8 @@ def collect_findings(
         What the data is called.
     tolerances : mapping of str to float, optional
         Of the four situations; by default DP within 0.05.
+    confidence : float, optional
+        Confidence with which rules are to keep their tolerances among people whom nobody has seen; see `solve`.
     test_size : float, default=0.3
         Share of the rows to judge rules on.
     estimator : scikit-learn classifier, optional
@@ -111,6 +114,10 @@ def collect_findings(
     """
     asked = check_tolerances({"DP": 0.05} if tolerances is None else tolerances)
     random_state = check_seed(random_state)
+    if confidence is not None:
+        check_confidence(confidence)
+        if INDIVIDUAL in asked:
+            raise InputError("Gaps of groups can be certified, individual fairness cannot; leave one of both out.")
     tell = or_silent(progress)
     learn, test = data.split(test_size, random_state)
     outcome = estimate_outcome(
@@ -128,6 +135,7 @@ def collect_findings(
             test,
             asked,
             counts=data.counts,
+            certified=confidence,
             random_state=random_state,
             tell=lambda done, words: tell(_SOLVED + (1 - _SOLVED) * done, words),
         )

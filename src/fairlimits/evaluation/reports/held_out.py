@@ -26,7 +26,7 @@ from fairlimits.evaluation.reports.parts import (
 from fairlimits.evaluation.scenario_results import Scenarios
 from fairlimits.evaluation.scenarios import compare
 from fairlimits.law import Outcome, discretize
-from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, decide_all, frontier, solve
+from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, UncertifiedWarning, decide_all, frontier, solve
 from fairlimits.notions import (
     NOTIONS,
     RESAMPLES,
@@ -45,6 +45,9 @@ PAIRS = (("DP", "EA"), ("DP", "EOd"), ("EA", "EOd"))
 
 _CONFIDENCE = 0.95
 
+# Warnings that are notes of the report.
+_NOTED = (MarginWarning, UncertifiedWarning)
+
 # With more cells, less is known of the groups in each of them, and adversaries find more on new rows.
 _MAPPED_CELLS = 128
 
@@ -59,6 +62,8 @@ class HeldOut:
         Rows that the rules were made from, and rows that they were judged on.
     confidence : float
         Of all intervals.
+    certified : float or None
+        Confidence with which the rules were to keep their tolerances among people whom nobody has seen.
     calibration_error : float
         How far the estimates of P(A, Y | x) are from what came true, out of fold.
     learners : dict
@@ -84,6 +89,7 @@ class HeldOut:
     learned: int
     tested: int
     confidence: float
+    certified: float | None
     calibration_error: float
     learners: dict[str, list[str]]
     best_seen: HeldOutFigure
@@ -110,6 +116,7 @@ def find_held_out(
     tolerances: Mapping[str, float],
     *,
     counts: Ints,
+    certified: float | None,
     random_state: int,
     tell: Progress,
 ) -> HeldOut:
@@ -125,6 +132,8 @@ def find_held_out(
         Of the four situations.
     counts : ndarray of int of shape (G, 2)
         Rows of the whole table, by group and label.
+    certified : float, optional
+        Confidence with which rules are to keep their tolerances among people whom nobody has seen.
     random_state : int
         Seed.
     tell : callable
@@ -133,19 +142,23 @@ def find_held_out(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MarginWarning)
         warnings.simplefilter("ignore", ConstantRuleWarning)
-        rules = _rules(outcome, random_state, lambda done, words: tell(0.4 * done, words))
+        # No rows certify a tolerance of 0, which is among them; what gaps came to is said of each rule.
+        warnings.simplefilter("ignore", UncertifiedWarning)
+        rules = _rules(outcome, certified, random_state, lambda done, words: tell(0.4 * done, words))
         tell(0.4, "judging on held-out rows")
         costs, curves, free = _judge(rules, test, random_state)
         tell(0.5, "the four situations")
-        found = compare(outcome, test, tolerances, random_state=random_state)
+        warnings.simplefilter("always", UncertifiedWarning)
+        found = compare(outcome, test, tolerances, certified=certified, random_state=random_state)
     for own in caught:
-        if not issubclass(own.category, MarginWarning):
+        if not issubclass(own.category, _NOTED):
             warnings.warn_explicit(own.message, own.category, own.filename, own.lineno, source=own.source)
     tell(0.7, "decorrelation")
     return HeldOut(
         learned=outcome.data.n_rows,
         tested=test.n_rows,
         confidence=_CONFIDENCE,
+        certified=certified,
         calibration_error=found.calibration_error,
         learners={name: list(members) for name, members in outcome.chosen.items()},
         best_seen=_known(free[True]),
@@ -159,7 +172,7 @@ def find_held_out(
         ),
         fares=_fares(free[False], found),
         decorrelated=_decorrelated(outcome, test, random_state),
-        notes=tuple(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, MarginWarning))),
+        notes=tuple(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, _NOTED))),
         set_aside=set_aside_note(test.groups, test.counts, " on held-out rows", beyond=counts),
     )
 
@@ -167,7 +180,9 @@ def find_held_out(
 _Key = tuple[tuple[str, ...], bool]
 
 
-def _rules(outcome: Outcome, random_state: int, tell: Progress) -> dict[_Key, tuple[Rule, ...]]:
+def _rules(
+    outcome: Outcome, certified: float | None, random_state: int, tell: Progress
+) -> dict[_Key, tuple[Rule, ...]]:
     """Rules at all tolerances, by notions and by whether they see the group; without notions, one alone."""
     rules: dict[_Key, tuple[Rule, ...]] = {}
     several = [*((name,) for name in NOTIONS), *PAIRS]
@@ -175,7 +190,7 @@ def _rules(outcome: Outcome, random_state: int, tell: Progress) -> dict[_Key, tu
         rules[(), aware] = (solve(outcome, {}, aware=aware, random_state=random_state),)
         for done, names in enumerate(several):
             tell(0.5 * ((not aware) + done / len(several)), f"frontier of {' and '.join(names)}")
-            curve = frontier(outcome, names, TOLERANCES, aware=aware, random_state=random_state)
+            curve = frontier(outcome, names, TOLERANCES, aware=aware, confidence=certified, random_state=random_state)
             rules[names, aware] = curve.rules
     return rules
 
@@ -205,9 +220,18 @@ def _judge(
                     float(value[free[aware]] - value[k]), drawn[:, free[aware]] - drawn[:, k], _CONFIDENCE
                 )
                 gap = HeldOutFigure.of(judged[k].gaps[names[0]])
-                accuracy, cost = _known(judged[k]), HeldOutFigure(*map(float, lost))
                 costs.append(
-                    HeldOutCost(names[0], title(names[0]), tolerance, aware, accuracy, gap, cost, every[k].is_constant)
+                    HeldOutCost(
+                        notion=names[0],
+                        title=title(names[0]),
+                        tolerance=tolerance,
+                        aware=aware,
+                        accuracy=_known(judged[k]),
+                        gap=gap,
+                        at_most=finite(judged[k].at_most[names[0]]),
+                        cost=HeldOutFigure(*map(float, lost)),
+                        constant=every[k].is_constant,
+                    )
                 )
     return tuple(costs), tuple(curves), {aware: judged[k] for aware, k in free.items()}
 

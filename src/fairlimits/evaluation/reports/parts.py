@@ -196,6 +196,8 @@ class HeldOutCost:
     aware: bool
     accuracy: HeldOutFigure
     gap: HeldOutFigure | None
+    at_most: float | None
+    """What the gap stays within with the confidence of the intervals, one-sided."""
     cost: HeldOutFigure
     constant: bool
     """Whether the rule gives everybody the same score."""
