@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
+from fairlimits._util.suppression import check_suppress
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 from fairlimits.decorrelation import Decorrelation, decorrelate
@@ -48,6 +49,7 @@ def compare_scenarios(
     estimator: Any = None,
     predictions: Predictions | None = None,
     threshold: Threshold = "auto",
+    suppress: int | None = None,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -76,6 +78,8 @@ def compare_scenarios(
         the tolerances. They must not have learned from these rows.
     threshold : float, "auto" or None, default="auto"
         Where their scores begin to decide 1; see `audit`.
+    suppress : int, optional
+        Leave out counts and rates that rest on fewer people, in all that is shown and written.
     confidence, resamples, random_state
         See `evaluate`.
     progress : callable, optional
@@ -93,6 +97,7 @@ def compare_scenarios(
         raise InputError(f"The correlation is {correlation!r}; it must lie between 0 and 2.")
     check_confidence(confidence)
     check_resamples(resamples)
+    check_suppress(suppress)
     tell = or_silent(progress)
     people: Dataset = data
     models: tuple[Decided, ...] = ()
@@ -116,10 +121,10 @@ def compare_scenarios(
         progress=lambda done, words: tell(0.8 + 0.15 * done, words),
         **options,
     )
-    if not models:
-        return found
-    names = tuple(name for name in asked if name != INDIVIDUAL)
-    return replace(found, audit=audit_on(outcome, people, models, held, names, aware=True, **options))
+    if models:
+        names = tuple(name for name in asked if name != INDIVIDUAL)
+        found = replace(found, audit=audit_on(outcome, people, models, held, names, aware=True, **options))
+    return found.suppressed(suppress)
 
 
 def compare(

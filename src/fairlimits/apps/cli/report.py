@@ -35,6 +35,7 @@ def report(
         ),
     ] = None,
     test_size: Annotated[float, typer.Option(help="Share of the rows to judge rules on.")] = 0.3,
+    suppress: options.Suppress = None,
     seed: options.Seed = 0,
 ) -> None:
     """Write a page that says what fairness costs on this data, on people that no rule has seen.
@@ -66,6 +67,7 @@ def report(
         "positive": positive,
         "weight": weight,
         "test-size": test_size if test_size != 0.3 else None,
+        "suppress": suppress,
         "seed": seed,
         "output": output,
     }
@@ -91,6 +93,7 @@ def report(
             asked,
             name=Path(data).stem,
             test_size=test_size,
+            suppress=suppress,
             random_state=seed,
             progress=tell,
             command=shlex.join(words),

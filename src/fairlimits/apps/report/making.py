@@ -20,6 +20,7 @@ def report(
     name: str = "this data",
     test_size: float = 0.3,
     estimator: Any = None,
+    suppress: int | None = None,
     random_state: int = 0,
     progress: Progress | None = None,
     command: str | None = None,
@@ -42,6 +43,9 @@ def report(
         Share of the rows to evaluate rules on.
     estimator : scikit-learn classifier, optional
         What to learn with; see `estimate_outcome`.
+    suppress : int, optional
+        Leave out counts and rates that rest on fewer people than this, such as 10, and others from which they could be
+        worked out: on the page, in words and in `to_dict` alike.
     random_state : int, default=0
         Seed of everything.
     progress : callable, optional
@@ -66,11 +70,13 @@ def report(
         tolerances=asked,
         test_size=test_size,
         estimator=estimator,
+        suppress=suppress,
         random_state=random_state,
         progress=progress,
     )
     if command is None:
-        command = _call(asked, name=name, test_size=test_size, estimator=estimator, random_state=random_state)
+        options = {"name": name, "test_size": test_size, "estimator": estimator, "suppress": suppress}
+        command = _call(asked, **options, random_state=random_state)
     return Report(findings, command)
 
 

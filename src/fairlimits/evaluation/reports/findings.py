@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
+from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits.data import Dataset, Feature, check_seed
 from fairlimits.errors import SmallGroupsWarning
 from fairlimits.evaluation.reports.cautions import find_cautions
 from fairlimits.evaluation.reports.held_out import HeldOut, find_held_out
 from fairlimits.evaluation.reports.on_cells import OnCells, find_on_cells
 from fairlimits.evaluation.reports.parts import Caution, FeatureLine, GroupCount
+from fairlimits.evaluation.reports.suppression import Suppression
 from fairlimits.law import estimate_outcome
 from fairlimits.limits import ConstantRuleWarning
 from fairlimits.notions import check_tolerances
@@ -46,8 +48,12 @@ class Findings:
     groups : tuple of GroupCount
     features : tuple of FeatureLine
         What rules see, the group aside.
+    base_rate : float
+        Share of the people who have the label.
     majority_accuracy : float
         Accuracy of deciding everybody alike.
+    suppress : int or None
+        Fewest people that a figure rests on, where others are suppressed.
     held_out : HeldOut
         Figures on rows that took no part in making the rules.
     on_cells : OnCells
@@ -65,7 +71,9 @@ class Findings:
     rows: int
     groups: tuple[GroupCount, ...]
     features: tuple[FeatureLine, ...]
+    base_rate: float
     majority_accuracy: float
+    suppress: int | None
     held_out: HeldOut
     on_cells: OnCells
     warnings: tuple[Caution, ...]
@@ -84,6 +92,7 @@ def collect_findings(
     tolerances: Mapping[str, float] | None = None,
     test_size: float = 0.3,
     estimator: Any = None,
+    suppress: int | None = None,
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Findings:
@@ -104,6 +113,8 @@ def collect_findings(
         Share of the rows to judge rules on.
     estimator : scikit-learn classifier, optional
         What to learn with; see `estimate_outcome`.
+    suppress : int, optional
+        Leave out counts and rates that rest on fewer people.
     random_state : int, default=0
         Seed of everything.
     progress : callable, optional
@@ -111,6 +122,7 @@ def collect_findings(
     """
     asked = check_tolerances({"DP": 0.05} if tolerances is None else tolerances)
     random_state = check_seed(random_state)
+    withhold = Suppression.of(data, suppress)
     tell = or_silent(progress)
     learn, test = data.split(test_size, random_state)
     outcome = estimate_outcome(
@@ -121,13 +133,14 @@ def collect_findings(
         warnings.simplefilter("ignore", SmallGroupsWarning)
         warnings.simplefilter("ignore", ConstantRuleWarning)
         cells = find_on_cells(
-            outcome, random_state, lambda done, words: tell(_LEARNED + (_SOLVED - _LEARNED) * done, words)
+            outcome, withhold, random_state, lambda done, words: tell(_LEARNED + (_SOLVED - _LEARNED) * done, words)
         )
         judged = find_held_out(
             outcome,
             test,
             asked,
             counts=data.counts,
+            withhold=withhold,
             random_state=random_state,
             tell=lambda done, words: tell(_SOLVED + (1 - _SOLVED) * done, words),
         )
@@ -139,12 +152,14 @@ def collect_findings(
         positive=str(data.schema.positive),
         sensitive=data.schema.sensitive,
         rows=data.n_rows,
-        groups=tuple(_group(data, share, g) for g in range(len(data.groups))),
-        features=tuple(_feature(data, own) for own in data.schema.features),
+        groups=tuple(_group(data, share, g, withhold) for g in range(len(data.groups))),
+        features=tuple(_feature(data, own, withhold) for own in data.schema.features),
+        base_rate=rate,
         majority_accuracy=max(rate, 1 - rate),
+        suppress=withhold.least,
         held_out=judged,
         on_cells=cells,
-        warnings=find_cautions(data, judged, cells),
+        warnings=find_cautions(data, judged, cells, withhold),
         versions={"python": platform.python_version()}
         | {package: version(package) for package in ("numpy", "scipy", "scikit-learn", "highspy", "pyarrow")},
     )
@@ -157,21 +172,26 @@ def _plain(value: Any) -> Any:
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _group(data: Dataset, share: np.ndarray, g: int) -> GroupCount:
+def _group(data: Dataset, share: np.ndarray, g: int, withhold: Suppression) -> GroupCount:
+    if withhold.rows[g]:
+        return GroupCount(data.groups[g], SUPPRESSED_TEXT, SUPPRESSED_TEXT, SUPPRESSED_TEXT)
     inside = data.group == g
     weight = float(share[inside].sum())
+    base = float(share[inside] @ data.label[inside]) / weight if weight > 0 else None
     return GroupCount(
         name=data.groups[g],
         rows=int(data.counts[g].sum()),
         share=weight,
-        base_rate=float(share[inside] @ data.label[inside]) / weight if weight > 0 else None,
+        base_rate=SUPPRESSED_TEXT if withhold.labels[g] else base,
     )
 
 
-def _feature(data: Dataset, feature: Feature) -> FeatureLine:
+def _feature(data: Dataset, feature: Feature, withhold: Suppression) -> FeatureLine:
     values = data.columns[feature.name]
     if feature.kind == "numeric":
-        return FeatureLine(feature.name, feature.kind, None, float(np.isnan(values).mean()))
+        missing = withhold.share(float(np.isnan(values).mean()), data.n_rows)
+        return FeatureLine(feature.name, feature.kind, None, missing)
     absent = len(feature.categories) - 1 if None in feature.categories else -1
     present = sum(own is not None for own in feature.categories)
-    return FeatureLine(feature.name, feature.kind, present, float((values == absent).mean()))
+    missing = withhold.share(float((values == absent).mean()), data.n_rows)
+    return FeatureLine(feature.name, feature.kind, present, missing)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairlimits._util.progress import Progress
+from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits._util.types import Ints
 from fairlimits.data import Dataset, set_aside_note
 from fairlimits.decorrelation import decorrelate
@@ -23,6 +24,7 @@ from fairlimits.evaluation.reports.parts import (
     SituationLine,
     finite,
 )
+from fairlimits.evaluation.reports.suppression import Suppression
 from fairlimits.evaluation.scenario_results import Scenarios
 from fairlimits.evaluation.scenarios import compare
 from fairlimits.law import Outcome, discretize
@@ -30,6 +32,7 @@ from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, decide_a
 from fairlimits.notions import (
     NOTIONS,
     RESAMPLES,
+    Estimate,
     Evaluation,
     evaluate_scores,
     percentile_estimate,
@@ -110,6 +113,7 @@ def find_held_out(
     tolerances: Mapping[str, float],
     *,
     counts: Ints,
+    withhold: Suppression,
     random_state: int,
     tell: Progress,
 ) -> HeldOut:
@@ -125,6 +129,8 @@ def find_held_out(
         Of the four situations.
     counts : ndarray of int of shape (G, 2)
         Rows of the whole table, by group and label.
+    withhold : Suppression
+        What to leave out.
     random_state : int
         Seed.
     tell : callable
@@ -135,9 +141,11 @@ def find_held_out(
         warnings.simplefilter("ignore", ConstantRuleWarning)
         rules = _rules(outcome, random_state, lambda done, words: tell(0.4 * done, words))
         tell(0.4, "judging on held-out rows")
-        costs, curves, free = _judge(rules, test, random_state)
+        costs, curves, free = _judge(rules, test, withhold, random_state)
         tell(0.5, "the four situations")
-        found = compare(outcome, test, tolerances, random_state=random_state)
+        found = compare(outcome, test, tolerances, random_state=random_state).suppressed(
+            withhold.least, withhold.hidden
+        )
     for own in caught:
         if not issubclass(own.category, MarginWarning):
             warnings.warn_explicit(own.message, own.category, own.filename, own.lineno, source=own.source)
@@ -158,9 +166,11 @@ def find_held_out(
             SituationCost(own.name, own.plug_in, HeldOutFigure(*map(float, own.held_out))) for own in found.costs
         ),
         fares=_fares(free[False], found),
-        decorrelated=_decorrelated(outcome, test, random_state),
+        decorrelated=_decorrelated(outcome, test, withhold, random_state),
         notes=tuple(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, MarginWarning))),
-        set_aside=set_aside_note(test.groups, test.counts, " on held-out rows", beyond=counts),
+        set_aside=set_aside_note(
+            test.groups, test.counts, " on held-out rows", beyond=counts, counted=withhold.least is None
+        ),
     )
 
 
@@ -181,12 +191,13 @@ def _rules(outcome: Outcome, random_state: int, tell: Progress) -> dict[_Key, tu
 
 
 def _judge(
-    rules: Mapping[_Key, tuple[Rule, ...]], test: Dataset, random_state: int
+    rules: Mapping[_Key, tuple[Rule, ...]], test: Dataset, withhold: Suppression, random_state: int
 ) -> tuple[tuple[HeldOutCost, ...], tuple[HeldOutCurve, ...], dict[bool, Evaluation]]:
     every = [rule for own in rules.values() for rule in own]
     scores = decide_all(every, test)
     again = resampled(test, scores, RESAMPLES, random_state)
-    judged = evaluate_scores(scores, np.array([rule.accuracy for rule in every]), test, drawn=again)
+    plug_in = np.array([rule.accuracy for rule in every])
+    judged = [withhold.evaluation(own) for own in evaluate_scores(scores, plug_in, test, drawn=again)]
     value, drawn = tally(test, scores).accuracy(), again.accuracy()
     start, costs, curves = 0, [], []
     free: dict[bool, int] = {}
@@ -233,9 +244,14 @@ def _curve(names: tuple[str, ...], aware: bool, judged: list[Evaluation], rules:
         accuracy=[own.accuracy.value for own in judged],
         low=[own.accuracy.low for own in judged],
         high=[own.accuracy.high for own in judged],
-        gaps={name: [finite(own.gaps[name].value) for own in judged] for name in names},
+        gaps={name: [_value(own.gaps[name]) for own in judged] for name in names},
         constant=[rule.is_constant for rule in rules],
     )
+
+
+def _value(gap: Estimate) -> float | str | None:
+    """A gap without its interval; None where it is not estimable, a word where it is suppressed."""
+    return SUPPRESSED_TEXT if gap.suppressed else finite(gap.value)
 
 
 def _situations(found: Scenarios) -> tuple[SituationLine, ...]:
@@ -255,7 +271,7 @@ def _situations(found: Scenarios) -> tuple[SituationLine, ...]:
     )
 
 
-def _decorrelated(outcome: Outcome, test: Dataset, random_state: int) -> Decorrelated:
+def _decorrelated(outcome: Outcome, test: Dataset, withhold: Suppression, random_state: int) -> Decorrelated:
     """Make the least-distorting map on the law, and try it on rows that took no part in it."""
     learn = outcome.data
     # A cell's people are sent to other cells: it has to be a kind of people, not of outcomes alone.
@@ -270,6 +286,7 @@ def _decorrelated(outcome: Outcome, test: Dataset, random_state: int) -> Decorre
     # Cells in the order of who lives in them, so that a difference between groups shows as a slope.
     with np.errstate(invalid="ignore", divide="ignore"):
         order = np.argsort(np.nan_to_num(people[:, 0] / people.sum(axis=1)), kind="stable")
+    shown = dist.counts is None or withhold.laws(dist.counts.sum(axis=2))
     attacks = certificate.attacks
     before = max((a.auc for a in attacks if not a.mapped and not a.with_label), default=np.nan)
     after = certificate.worst
@@ -289,7 +306,7 @@ def _decorrelated(outcome: Outcome, test: Dataset, random_state: int) -> Decorre
         auc_after=HeldOutFigure(float(after.auc), float(after.low), float(after.high)),
         auc_with_label=HeldOutFigure(float(known.auc), float(known.low), float(known.high)),
         groups=list(dist.groups),
-        law_before=law[order].T.tolist(),
-        law_after=mapped[order].T.tolist(),
+        law_before=law[order].T.tolist() if shown else SUPPRESSED_TEXT,
+        law_after=mapped[order].T.tolist() if shown else SUPPRESSED_TEXT,
         words=certificate.summary(),
     )
