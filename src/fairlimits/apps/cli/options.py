@@ -111,6 +111,19 @@ Threshold = Annotated[
     ),
 ]
 ByGroup = Annotated[Path | None, typer.Option(help="Write the rates of each group, with intervals, to a .csv file.")]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require",
+        "--requirement",
+        help="What rules must keep besides, such as 'selection rate <= 0.3', 'accuracy of Female >= 0.8' or "
+        "'selection rate ratio >= 0.8' (repeatable).",
+    ),
+]
+Objective = Annotated[
+    str,
+    typer.Option(help="What to be best at: accuracy, 'balanced accuracy', or costs of errors as in 'costs 1:5'."),
+]
 Suppress = Annotated[
     int | None,
     typer.Option(

@@ -29,6 +29,7 @@ def render(findings: Findings, command: str, version: str) -> str:
     style = files("fairlimits.apps.report").joinpath("style.css").read_text(encoding="utf-8")
     parts = (
         _first_screen(findings),
+        sections.asked_for(findings),
         sections.situations(findings),
         sections.fares(findings),
         sections.frontiers(findings),

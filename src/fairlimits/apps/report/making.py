@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fairlimits._util.progress import Progress
@@ -10,7 +10,7 @@ from fairlimits.apps.report.results import Report
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
 from fairlimits.evaluation import collect_findings
-from fairlimits.notions import check_tolerances
+from fairlimits.notions import Objective, Requirement, check_tolerances, read_objective, read_requirements
 
 
 def report(
@@ -18,6 +18,8 @@ def report(
     tolerances: Mapping[str, float] | None = None,
     *,
     name: str = "this data",
+    requirements: Iterable[Requirement | str] = (),
+    objective: Objective | str = "accuracy",
     test_size: float = 0.3,
     estimator: Any = None,
     suppress: int | None = None,
@@ -39,6 +41,12 @@ def report(
         Largest gaps in the four situations; by default ``{"DP": 0.05}``.
     name : str, default="this data"
         What the data is called in the report.
+    requirements : iterable of Requirement or str
+        What the best rule must keep besides, such as ``["selection rate <= 0.3"]``; see `solve`. With them, or with
+        another objective, the report has a section about the rule that is best at the objective within tolerances and
+        requirements. All other figures are about accuracy.
+    objective : Objective or str, default="accuracy"
+        What that rule is to be best at: "balanced accuracy", or costs of errors as in "costs 1:5".
     test_size : float, default=0.3
         Share of the rows to evaluate rules on.
     estimator : scikit-learn classifier, optional
@@ -64,10 +72,13 @@ def report(
             "make."
         )
     asked = check_tolerances({"DP": 0.05} if tolerances is None else tolerances)
+    kept, goal = read_requirements(requirements), read_objective(objective)
     findings = collect_findings(
         data,
         name,
         tolerances=asked,
+        requirements=kept,
+        objective=goal,
         test_size=test_size,
         estimator=estimator,
         suppress=suppress,
@@ -75,8 +86,16 @@ def report(
         progress=progress,
     )
     if command is None:
-        options = {"name": name, "test_size": test_size, "estimator": estimator, "suppress": suppress}
-        command = _call(asked, **options, random_state=random_state)
+        command = _call(
+            asked,
+            name=name,
+            requirements=tuple(map(str, kept)),
+            objective=str(goal),
+            test_size=test_size,
+            estimator=estimator,
+            suppress=suppress,
+            random_state=random_state,
+        )
     return Report(findings, command)
 
 

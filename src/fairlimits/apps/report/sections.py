@@ -86,6 +86,49 @@ def situations(findings: Findings) -> str:
     )
 
 
+def asked_for(findings: Findings) -> str:
+    """The rule that was asked for besides, if there was one."""
+    held = findings.held_out
+    found = held.asked_for
+    if found is None:
+        return ""
+    is_cost = found.objective.startswith("costs")
+    goal = "cost of a person" if is_cost else f"{found.objective}, %"
+    heads = ("Group", goal, *(() if found.objective == "accuracy" else ("accuracy, %",)))
+    rows = []
+    for own in found.rules:
+        mark = " <small>same score for all</small>" if own.constant else ""
+        value = _cost(own.value) if is_cost else with_interval(own.value)
+        others = () if found.objective == "accuracy" else (with_interval(own.accuracy),)
+        gaps = (with_interval(own.gaps[name]) for name in held.tolerances if name in own.gaps)
+        kept = (with_interval(each) for each in own.attained.values())
+        rows.append((f"{'seen' if own.aware else 'hidden'}{mark}", value, *others, *gaps, *kept))
+    heads += tuple(f"gap {name}, %" for name in held.tolerances if name in found.rules[0].gaps)
+    heads += tuple(f"{escape(text)}, %" for text in found.rules[0].attained)
+    words = [f"{name} at most {value:g}" for name, value in held.tolerances.items()] + list(found.requirements)
+    data = [
+        {"group": "seen" if own.aware else "hidden", "what": name, "value": each.value, "low": each.low}
+        | {"high": each.high}
+        for own in found.rules
+        for name, each in {found.objective: own.value, "accuracy": own.accuracy, **own.gaps, **own.attained}.items()
+        if isinstance(each, HeldOutFigure)
+    ]
+    return section(
+        "The rule you asked for",
+        f"<p>The best rule we found for <b>{escape(found.objective)}</b> with "
+        f"{escape(', '.join(words)) or 'no constraint'}, on {held.tested:,} new people. All other figures of "
+        "this page are about accuracy, without the requirements."
+        f"</p>{table(heads, rows)}<p class=note>{download('asked-for', data)}</p>",
+        "asked-for",
+    )
+
+
+def _cost(own: Figure) -> str:
+    if not isinstance(own, HeldOutFigure):
+        return own or NOT_ESTIMABLE_TEXT
+    return f"{own.value:.3f} <small>({own.low:.3f} to {own.high:.3f})</small>"
+
+
 # Heads of the rates of groups, short enough for all of them to stand side by side.
 _RATES = {
     "base rate": "label 1",
@@ -146,13 +189,18 @@ def _curve_rows(curves: list[HeldOutCurve]) -> list[dict[str, Any]]:
             "held-out accuracy": own.accuracy[k],
             "low": own.low[k],
             "high": own.high[k],
-            "largest held-out gap": max(
-                (g for g in (gaps[k] for gaps in own.gaps.values()) if g is not None), default=""
-            ),
+            "largest held-out gap": _largest([gaps[k] for gaps in own.gaps.values()]),
         }
         for own in curves
         for k in range(len(own.tolerances))
     ]
+
+
+def _largest(gaps: list[float | str | None]) -> float | str:
+    """The largest of some gaps; a word if one of them is suppressed, nothing if none is estimable."""
+    if any(isinstance(own, str) for own in gaps):
+        return SUPPRESSED_TEXT
+    return max((own for own in gaps if isinstance(own, float)), default="")
 
 
 def frontiers(findings: Findings) -> str:

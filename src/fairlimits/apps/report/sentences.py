@@ -92,6 +92,7 @@ def answer(findings: Findings, markup: Markup) -> Answer:
     by_name = {own.name: own.held_out for own in held.situation_costs}
     hiding, apart = by_name["Hiding the group"], by_name["Decorrelating, group hidden"]
     lines = (
+        *_asked_for(findings, markup),
         markup.name(held.fares[0].four_fifths),
         f"Hiding {who} {_costs(hiding, markup)} with {asked(findings)}.",
         f"Making the features independent of {who} {_costs(apart, markup, ' more')}, with the rule free to adapt.",
@@ -107,6 +108,25 @@ def answer(findings: Findings, markup: Markup) -> Answer:
     question = f"How fair and how accurate can a classifier be on {markup.name(findings.name)}?"
     first = tuple(markup.name(own.text) for own in findings.warnings if own.is_first)
     return Answer(first, question, _about(findings, markup), lead, _notions(findings, markup), lines, note)
+
+
+def _asked_for(findings: Findings, markup: Markup) -> tuple[str, ...]:
+    """Say what the rule comes to that was asked for besides, if there was one."""
+    found = findings.held_out.asked_for
+    if found is None:
+        return ()
+    own = found.rules[0]
+    what = [found.objective, *found.requirements]
+    parts = []
+    for name, each in ((found.objective, own.value), *own.attained.items()):
+        if name.startswith("costs") and isinstance(each, HeldOutFigure):
+            parts.append(f"{name}: {each.value:.3f} a person ({each.low:.3f} to {each.high:.3f})")
+        else:
+            parts.append(f"{markup.name(name)}: {_points(each)}")
+    return (
+        f"Asked for besides: {markup.strong(markup.name(', '.join(what)))}. The best rule we found for it with "
+        f"{asked(findings)} and the group hidden came on new people, in percent, to {'; '.join(parts)}.",
+    )
 
 
 def _about(findings: Findings, markup: Markup) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
@@ -22,7 +22,7 @@ from fairlimits.evaluation.reports.parts import Caution, FeatureLine, GroupCount
 from fairlimits.evaluation.reports.suppression import Suppression
 from fairlimits.law import estimate_outcome
 from fairlimits.limits import ConstantRuleWarning
-from fairlimits.notions import check_tolerances
+from fairlimits.notions import ACCURACY, Objective, Requirement, check_tolerances, read_objective, read_requirements
 
 SCHEMA = 1
 """Version of the layout that `Findings.to_dict` gives; ``docs/report.md`` describes it."""
@@ -90,6 +90,8 @@ def collect_findings(
     name: str,
     *,
     tolerances: Mapping[str, float] | None = None,
+    requirements: Iterable[Requirement | str] = (),
+    objective: Objective | str = ACCURACY,
     test_size: float = 0.3,
     estimator: Any = None,
     suppress: int | None = None,
@@ -109,6 +111,10 @@ def collect_findings(
         What the data is called.
     tolerances : mapping of str to float, optional
         Of the four situations; by default DP within 0.05.
+    requirements : iterable of Requirement or str
+        What the rule that is asked for besides must keep; see `solve`.
+    objective : Objective or str
+        What that rule is best at.
     test_size : float, default=0.3
         Share of the rows to judge rules on.
     estimator : scikit-learn classifier, optional
@@ -122,6 +128,7 @@ def collect_findings(
     """
     asked = check_tolerances({"DP": 0.05} if tolerances is None else tolerances)
     random_state = check_seed(random_state)
+    kept, goal = read_requirements(requirements), read_objective(objective)
     withhold = Suppression.of(data, suppress)
     tell = or_silent(progress)
     learn, test = data.split(test_size, random_state)
@@ -139,6 +146,8 @@ def collect_findings(
             outcome,
             test,
             asked,
+            requirements=kept,
+            objective=goal,
             counts=data.counts,
             withhold=withhold,
             random_state=random_state,

@@ -13,6 +13,7 @@ from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits._util.types import Ints
 from fairlimits.data import Dataset, set_aside_note
 from fairlimits.decorrelation import decorrelate
+from fairlimits.evaluation.reports.asked_for import AskedFor, find_asked_for
 from fairlimits.evaluation.reports.by_group import Fares
 from fairlimits.evaluation.reports.parts import (
     PRICED_AT,
@@ -34,6 +35,8 @@ from fairlimits.notions import (
     RESAMPLES,
     Estimate,
     Evaluation,
+    Objective,
+    Requirement,
     evaluate_scores,
     percentile_estimate,
     resampled,
@@ -76,7 +79,9 @@ class HeldOut:
     situations : tuple of SituationLine
     situation_costs : tuple of SituationCost
     fares : tuple of Fares
-        How each group fares without the group seen: under the best rule, and within the tolerances.
+        How each group fares without the group seen: under the best rule, within the tolerances, and as asked for.
+    asked_for : AskedFor or None
+        What was asked for besides: another objective, or requirements.
     decorrelated : Decorrelated
     notes : tuple of str
         What could not be met, in words.
@@ -97,6 +102,7 @@ class HeldOut:
     situations: tuple[SituationLine, ...]
     situation_costs: tuple[SituationCost, ...]
     fares: tuple[Fares, ...]
+    asked_for: AskedFor | None
     decorrelated: Decorrelated
     notes: tuple[str, ...]
     set_aside: str | None
@@ -112,6 +118,8 @@ def find_held_out(
     test: Dataset,
     tolerances: Mapping[str, float],
     *,
+    requirements: tuple[Requirement, ...],
+    objective: Objective,
     counts: Ints,
     withhold: Suppression,
     random_state: int,
@@ -127,6 +135,8 @@ def find_held_out(
         Rows to judge on.
     tolerances : mapping of str to float
         Of the four situations.
+    requirements, objective
+        What is asked for besides.
     counts : ndarray of int of shape (G, 2)
         Rows of the whole table, by group and label.
     withhold : Suppression
@@ -145,6 +155,9 @@ def find_held_out(
         tell(0.5, "the four situations")
         found = compare(outcome, test, tolerances, random_state=random_state).suppressed(
             withhold.least, withhold.hidden
+        )
+        besides, besides_fares = find_asked_for(
+            outcome, test, tolerances, requirements, objective, withhold, random_state
         )
     for own in caught:
         if not issubclass(own.category, MarginWarning):
@@ -165,7 +178,8 @@ def find_held_out(
         situation_costs=tuple(
             SituationCost(own.name, own.plug_in, HeldOutFigure(*map(float, own.held_out))) for own in found.costs
         ),
-        fares=_fares(free[False], found),
+        fares=(*_fares(free[False], found), *besides_fares),
+        asked_for=besides,
         decorrelated=_decorrelated(outcome, test, withhold, random_state),
         notes=tuple(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, MarginWarning))),
         set_aside=set_aside_note(
