@@ -42,6 +42,7 @@ def test_on_its_own_rows_a_cell_rule_is_worth_what_it_claims(aware: bool) -> Non
         assert gap.value == pytest.approx(rule.gaps[name])
         assert gap.low <= gap.value <= gap.high
     assert found.rows == data.n_rows
+    assert found.counts is not None
     assert found.counts.sum() == data.n_rows
 
 

@@ -26,8 +26,8 @@ def small(counts: Ints) -> Flags:
     return np.asarray(~enough(counts).all(axis=1))
 
 
-def few_rows(groups: Sequence[str], counts: Ints) -> tuple[str, ...]:
-    """Name every group that is there and has too few rows, in all or of a label, with its count.
+def few_rows(groups: Sequence[str], counts: Ints, *, counted: bool = True) -> tuple[str, ...]:
+    """Name every group that is there and has too few rows, in all or of a label, with its count if that may be said.
 
     Parameters
     ----------
@@ -35,6 +35,8 @@ def few_rows(groups: Sequence[str], counts: Ints) -> tuple[str, ...]:
         The groups' names.
     counts : ndarray of int of shape (G, 2)
         Rows of each group and label.
+    counted : bool, default=True
+        Whether to say how many rows there are of each.
 
     Examples
     --------
@@ -42,7 +44,7 @@ def few_rows(groups: Sequence[str], counts: Ints) -> tuple[str, ...]:
     ('Black (12 rows with label 1)', 'Other (11 rows)')
     """
     few = small(counts) & counts.any(axis=1)
-    return tuple(_with_count(groups[g], counts[g]) for g in np.flatnonzero(few).tolist())
+    return tuple(_with_count(groups[g], counts[g]) if counted else groups[g] for g in np.flatnonzero(few).tolist())
 
 
 def _with_count(name: str, own: Ints) -> str:

@@ -23,7 +23,7 @@ from fairlimits.data.roles import find_groups
 from fairlimits.data.schema import MISSING, Feature, Scalar, Schema, category_columns, value_text
 from fairlimits.data.screening import Concern, concerns
 from fairlimits.data.sensitive import Sensitive, arrow_column, is_frame
-from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, check_small_groups, set_aside_note
+from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, check_small_groups, set_aside_note, small_groups_note
 from fairlimits.data.stream import Learned, Reader, Stream, open_stream
 from fairlimits.data.tables import read_table
 
@@ -70,5 +70,6 @@ __all__ = [
     "read_values",
     "row_draws",
     "set_aside_note",
+    "small_groups_note",
     "value_text",
 ]

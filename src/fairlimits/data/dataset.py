@@ -21,7 +21,7 @@ from fairlimits.data.features import column_notes
 from fairlimits.data.reading import Names, Unseen, stratum_counts
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar, Schema, value_text
-from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, set_aside_note
+from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, small_groups_note
 from fairlimits.errors import ColumnsWarning, DataError, InputError, SmallGroupsWarning
 
 if TYPE_CHECKING:
@@ -229,8 +229,7 @@ class Dataset(Shown):
     @property
     def small_groups_note(self) -> str | None:
         """Which groups are too small to speak about, and what was done with them; None if none are."""
-        notes = [self.regrouped, set_aside_note(self.groups, self.counts)]
-        return " ".join(note for note in notes if note is not None) or None
+        return small_groups_note(self)
 
     @property
     def column_notes(self) -> tuple[str, ...]:

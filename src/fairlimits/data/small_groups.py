@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Literal, Protocol, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -113,7 +113,9 @@ def joined_name(names: Sequence[str]) -> str:
     return f"{listed(names, _IN_A_NAME)} (joined)"
 
 
-def set_aside_note(groups: Sequence[str], counts: Ints, where: str = "", beyond: Ints | None = None) -> str | None:
+def set_aside_note(
+    groups: Sequence[str], counts: Ints, where: str = "", beyond: Ints | None = None, counted: bool = True
+) -> str | None:
     """Say in a sentence whose rates are not compared, for want of rows; None if all are.
 
     Parameters
@@ -126,16 +128,48 @@ def set_aside_note(groups: Sequence[str], counts: Ints, where: str = "", beyond:
         Which rows, if not all, such as " on the held-out rows".
     beyond : ndarray of int of shape (G, 2), optional
         Rows of which the same was said already: None too if no more rates are set aside than there.
+    counted : bool
+        Whether to say how many rows there are of each.
 
     Examples
     --------
     >>> set_aside_note(["Black", "Other", "White"], np.array([[40, 12], [9, 2], [50, 60]]))  # doctest: +ELLIPSIS
     'Set aside, with fewer than 30 rows behind a rate: Black (12 rows with label 1), Other (11 rows); these people ...'
     """
-    few = few_rows(groups, counts)
+    few = few_rows(groups, counts, counted=counted)
     if not few or (beyond is not None and not (_compared(beyond) & ~_compared(counts)).any()):
         return None
     return f"Set aside{where}, {_FEW}: {listed(few)}; these people count in accuracy, but such rates are not compared."
+
+
+class _Grouped(Protocol):
+    """People in groups."""
+
+    @property
+    def groups(self) -> tuple[str, ...]: ...
+
+    @property
+    def counts(self) -> Ints: ...
+
+    @property
+    def regrouped(self) -> str | None: ...
+
+
+def small_groups_note(people: _Grouped, *, counted: bool = True) -> str | None:
+    """Say which groups are too small to speak about, and what was done with them; None if none are.
+
+    Parameters
+    ----------
+    people : Dataset
+        The people.
+    counted : bool
+        Whether to say how many rows there are of each.
+    """
+    regrouped = people.regrouped
+    if regrouped is not None and not counted:
+        regrouped = f"Groups {_FEW} were joined or dropped when the table was read."
+    notes = [regrouped, set_aside_note(people.groups, people.counts, counted=counted)]
+    return " ".join(note for note in notes if note is not None) or None
 
 
 def _compared(counts: Ints) -> Flags:

@@ -9,10 +9,11 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from fairlimits._util.suppression import check_suppress
 from fairlimits._util.types import Floats
 from fairlimits.data import Sensitive, find_groups
 from fairlimits.errors import DataError, InputError
-from fairlimits.notions import RESAMPLES, GroupRates, evaluate_scores
+from fairlimits.notions import RESAMPLES, GroupRates, evaluate_scores, suppress_rates
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ def group_rates(
     groups: Any,
     *,
     weights: Any = None,
+    suppress: int | None = None,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -47,6 +49,8 @@ def group_rates(
         Each person's group; of several columns, their combinations.
     weights : array-like of shape (n,), optional
         What each person counts.
+    suppress : int, optional
+        Leave out counts and rates that rest on fewer people.
     confidence : float, default=0.95
         Of the intervals: Wilson's for rates, on the scale of logarithms for ratios, and from resampled rows for gaps.
     resamples : int, default=1000
@@ -93,7 +97,9 @@ def group_rates(
         resamples=resamples,
         random_state=random_state,
     )
-    return replace(evaluation.by_group, backend=_backend(groups, labels, predictions))
+    return replace(
+        suppress_rates(evaluation.by_group, check_suppress(suppress)), backend=_backend(groups, labels, predictions)
+    )
 
 
 def _numbers(values: Any, name: str) -> Floats:

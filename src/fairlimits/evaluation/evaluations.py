@@ -11,25 +11,38 @@ from typing import TypeAlias, overload
 
 import numpy as np
 
+from fairlimits._util.suppression import check_suppress
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 from fairlimits.decorrelation import Decorrelation
 from fairlimits.errors import InputError
 from fairlimits.limits import CellPolicy, Frontier, Rule, policies_on
-from fairlimits.notions import ACCURACY, RESAMPLES, Evaluation, evaluate_scores
+from fairlimits.notions import ACCURACY, RESAMPLES, Evaluation, evaluate_scores, suppress_evaluation
 
 OneRule: TypeAlias = Rule | Decorrelation
 
 
 @overload
 def evaluate(
-    rule: OneRule, rows: Dataset, *, confidence: float = ..., resamples: int = ..., random_state: int = ...
+    rule: OneRule,
+    rows: Dataset,
+    *,
+    suppress: int | None = ...,
+    confidence: float = ...,
+    resamples: int = ...,
+    random_state: int = ...,
 ) -> Evaluation: ...
 
 
 @overload
 def evaluate(
-    rule: Frontier, rows: Dataset, *, confidence: float = ..., resamples: int = ..., random_state: int = ...
+    rule: Frontier,
+    rows: Dataset,
+    *,
+    suppress: int | None = ...,
+    confidence: float = ...,
+    resamples: int = ...,
+    random_state: int = ...,
 ) -> Frontier: ...
 
 
@@ -37,6 +50,7 @@ def evaluate(
     rule: OneRule | Frontier,
     rows: Dataset,
     *,
+    suppress: int | None = None,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -50,6 +64,8 @@ def evaluate(
     rows : Dataset
         The rows: none of them may have been seen by generator, cells, estimate or rule. Take them from
         `Dataset.split`, or read them with `Dataset.read_like`.
+    suppress : int, optional
+        Leave out counts and rates that rest on fewer people, and others from which they could be worked out.
     confidence : float, default=0.95
         Of the intervals.
     resamples : int, default=1000
@@ -62,6 +78,7 @@ def evaluate(
     Evaluation or Frontier
         Every figure with its interval; for a frontier, the frontier with the evaluations of its rules as ``held_out``.
     """
+    least = check_suppress(suppress)
     made = rule if isinstance(rule, Rule | Frontier) else None
     points = evaluate_scores(
         row_scores(rule, rows),
@@ -73,6 +90,7 @@ def evaluate(
         resamples=resamples,
         random_state=random_state,
     )
+    points = tuple(suppress_evaluation(own, least) for own in points)
     return replace(rule, held_out=points) if isinstance(rule, Frontier) else points[0]
 
 

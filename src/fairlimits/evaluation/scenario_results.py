@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
+from fairlimits._util.suppression import check_suppress
 from fairlimits.evaluation.audits import Audit
-from fairlimits.notions import INDIVIDUAL, Estimate, Evaluation
+from fairlimits.notions import INDIVIDUAL, Estimate, Evaluation, plain_records, suppress_evaluation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,6 +107,26 @@ class Scenarios(Shown):
     calibration_error: float
     audit: Audit | None = None
 
+    def suppressed(self, least: int | None, hidden: Collection[str] = ()) -> Scenarios:
+        """Leave out counts and rates that rest on fewer people; None leaves nothing out.
+
+        Parameters
+        ----------
+        least : int or None
+            Fewest people that a figure may rest on.
+        hidden : collection of str
+            Groups to be left out anyway.
+        """
+        if check_suppress(least) is None:
+            return self
+        return replace(
+            self,
+            situations=tuple(
+                replace(own, evaluation=suppress_evaluation(own.evaluation, least, hidden)) for own in self.situations
+            ),
+            audit=None if self.audit is None else self.audit.suppressed(least, hidden),
+        )
+
     def to_frame(self) -> pa.Table:
         """All figures as a table, a row for each situation."""
         records: list[dict[str, Any]] = [
@@ -135,21 +155,21 @@ class Scenarios(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain data; None where a figure is not estimable."""
-        situations = _without_nan(self.to_frame().to_pylist())
+        situations = plain_records(self.to_frame().to_pylist())
         for record, own in zip(situations, self.situations, strict=True):
             record["rates by group"] = own.evaluation.by_group.to_dict()
         return {
             "tolerances": dict(self.tolerances),
             "rows": {"learned": self.learned, "held out": self.tested},
             "situations": situations,
-            "costs": _without_nan(self.costs_to_frame().to_pylist()),
+            "costs": plain_records(self.costs_to_frame().to_pylist()),
             "calibration error": self.calibration_error,
             "in words": self.summary(),
             "model": None
             if self.audit is None
             else {
                 "rates by group": self.audit.rates_to_dict(),
-                "lines": _without_nan(self.audit.to_frame().to_pylist()),
+                "lines": plain_records(self.audit.to_frame().to_pylist()),
                 "in words": self.audit.summary(),
                 "notes": list(self.audit.notes),
             },
@@ -261,11 +281,3 @@ def _cost_words(cost: Cost) -> str:
 def _tenths(share: float) -> str:
     text = f"{100 * share:.1f}"
     return "0.0" if text == "-0.0" else text
-
-
-def _without_nan(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    # JSON has no NaN: what is not estimable is null.
-    return [
-        {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
-        for row in rows
-    ]

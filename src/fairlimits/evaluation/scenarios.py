@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
+from fairlimits._util.suppression import check_suppress
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 from fairlimits.decorrelation import Decorrelation, decorrelate
@@ -49,6 +50,7 @@ def compare_scenarios(
     predictions: Predictions | None = None,
     threshold: Threshold = "auto",
     certify: bool = False,
+    suppress: int | None = None,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -80,6 +82,8 @@ def compare_scenarios(
     certify : bool, default=False
         Whether tolerances are to hold for people whom nobody has seen with the confidence, where the features may
         depend on the group; see `solve`.
+    suppress : int, optional
+        Leave out counts and rates that rest on fewer people, in all that is shown and written.
     confidence, resamples, random_state
         See `evaluate`.
     progress : callable, optional
@@ -101,6 +105,7 @@ def compare_scenarios(
     check_resamples(resamples)
     if certify and INDIVIDUAL in asked:
         raise InputError("Gaps of groups can be certified, individual fairness cannot; leave one of both out.")
+    check_suppress(suppress)
     tell = or_silent(progress)
     people: Dataset = data
     models: tuple[Decided, ...] = ()
@@ -125,10 +130,10 @@ def compare_scenarios(
         progress=lambda done, words: tell(0.8 + 0.15 * done, words),
         **options,
     )
-    if not models:
-        return found
-    names = tuple(name for name in asked if name != INDIVIDUAL)
-    return replace(found, audit=audit_on(outcome, people, models, held, names, aware=True, **options))
+    if models:
+        names = tuple(name for name in asked if name != INDIVIDUAL)
+        found = replace(found, audit=audit_on(outcome, people, models, held, names, aware=True, **options))
+    return found.suppressed(suppress)
 
 
 def compare(

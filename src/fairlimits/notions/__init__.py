@@ -14,18 +14,29 @@ from __future__ import annotations
 from fairlimits._util.small_samples import ESTIMABLE_ROWS
 from fairlimits.notions.evaluations import Evaluation, check_resamples, evaluate_scores
 from fairlimits.notions.gap_limits import Differences, differences, rows_to_certify
-from fairlimits.notions.group_rates import Gap, GroupRates, draw_rates, plug_in_rates, rates_by_group, rates_table
+from fairlimits.notions.group_rates import (
+    Gap,
+    GroupRates,
+    draw_rates,
+    plug_in_rates,
+    rates_by_group,
+    rates_table,
+    rows_text,
+)
 from fairlimits.notions.intervals import (
     NOT_ESTIMABLE,
     NOT_ESTIMABLE_TEXT,
     RESAMPLES,
+    SUPPRESSED,
     Estimate,
     check_confidence,
     gap_estimates,
     objective_estimates,
     percentile_estimate,
+    plain_records,
     requirement_estimates,
     standard_errors,
+    with_suppressed,
 )
 from fairlimits.notions.objectives import ACCURACY, Costs, Objective
 from fairlimits.notions.parsing import read_objective, read_requirements
@@ -46,6 +57,7 @@ from fairlimits.notions.registry import (
 )
 from fairlimits.notions.requirements import FOUR_FIFTHS, Difference, Limit, Ratio
 from fairlimits.notions.rows import Requirement, Rows
+from fairlimits.notions.suppression import suppress_evaluation, suppress_rates
 from fairlimits.notions.tallies import Tally, resampled, tally
 
 __all__ = [
@@ -60,6 +72,7 @@ __all__ = [
     "RESAMPLES",
     "ROUNDING",
     "SELECTION_RATE",
+    "SUPPRESSED",
     "Costs",
     "Difference",
     "Differences",
@@ -90,6 +103,7 @@ __all__ = [
     "group_gaps",
     "objective_estimates",
     "percentile_estimate",
+    "plain_records",
     "plug_in_rates",
     "rate_name",
     "rates_by_group",
@@ -98,10 +112,14 @@ __all__ = [
     "read_requirements",
     "requirement_estimates",
     "resampled",
+    "rows_text",
     "rows_to_certify",
     "spread",
     "standard_errors",
+    "suppress_evaluation",
+    "suppress_rates",
     "tally",
     "title",
     "warn_of_nothing_to_compare",
+    "with_suppressed",
 ]

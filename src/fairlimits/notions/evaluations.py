@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,7 @@ import pyarrow as pa
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.small_samples import ESTIMABLE_ROWS, few_rows, listed
+from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import InputError
 from fairlimits.notions.gap_limits import gaps_at_most
@@ -24,6 +25,7 @@ from fairlimits.notions.intervals import (
     objective_estimates,
     percentile_estimate,
     requirement_estimates,
+    with_suppressed,
 )
 from fairlimits.notions.objectives import ACCURACY, Objective
 from fairlimits.notions.rows import Requirement
@@ -48,8 +50,8 @@ class Evaluation(Shown):
         Accuracy that the rule claimed on the rows it was made from.
     rows : int
         Rows that it was evaluated on.
-    counts : ndarray of int of shape (G, 2)
-        Those rows by group and label.
+    counts : ndarray of int of shape (G, 2) or None
+        Those rows by group and label; None where some of them are suppressed.
     confidence : float
         Of the intervals.
     attained : mapping of str to Estimate
@@ -57,18 +59,20 @@ class Evaluation(Shown):
     value : Estimate or None
         What the rule was to be best at, where that is not accuracy.
     set_aside : tuple of str
-        Groups of which a rate has too few of these rows behind it to be compared, with their counts.
+        Groups of which a rate has too few of these rows behind it to be compared, with their counts, unless these are
+        suppressed.
     by_group : GroupRates
         The rates of each group, and between which groups each gap lies.
     at_most : mapping of str to float
         What each gap stays within with the confidence, one-sided and each by itself; NaN where it is not estimable.
+        Without gaps that are suppressed.
     """
 
     accuracy: Estimate
     gaps: Mapping[str, Estimate]
     plug_in: float
     rows: int
-    counts: Ints
+    counts: Ints | None
     confidence: float
     by_group: GroupRates
     at_most: Mapping[str, float]
@@ -87,18 +91,20 @@ class Evaluation(Shown):
         figures = {"accuracy": self.accuracy, **{f"gap {n}": e for n, e in self.gaps.items()}, **self.attained}
         return figures if self.value is None else {**figures, "objective": self.value}
 
-    def to_dict(self) -> dict[str, float]:
-        """All figures by name: value, low and high end of each."""
-        record = {"plug-in accuracy": self.plug_in}
-        for name, estimate in self.figures.items():
-            record |= {name: estimate.value, f"{name}, low": estimate.low, f"{name}, high": estimate.high}
+    def to_dict(self) -> dict[str, Any]:
+        """All figures by name: value, low and high end of each, or which of them are suppressed."""
+        record = with_suppressed({"plug-in accuracy": self.plug_in}, self.figures, self.by_group.suppress)
         return record | {f"gap {name}, at most": limit for name, limit in self.at_most.items()}
 
     def to_frame(self) -> pa.Table:
         """All held-out figures as a table, a row for each: value, low and high end."""
-        names, estimates = list(self.figures), list(self.figures.values())
-        ends = {end: [getattr(own, end) for own in estimates] for end in ("value", "low", "high")}
-        return pa.table({"figure": names, **ends})
+        least = self.by_group.suppress
+        records = [
+            {"figure": name, **dict(zip(("value", "low", "high"), own.columns(name).values(), strict=True))}
+            | ({} if least is None else {SUPPRESSED_TEXT: own.suppressed})
+            for name, own in self.figures.items()
+        ]
+        return pa.Table.from_pylist(records)
 
     def summary(self) -> str:
         """Say what was found in two sentences, and whom it leaves out."""

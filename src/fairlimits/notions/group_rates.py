@@ -17,7 +17,7 @@ from fairlimits._util.plotting import GROUP_COLOURS, axes_or_new, figure_style, 
 from fairlimits._util.small_samples import enough
 from fairlimits._util.text_tables import text_table
 from fairlimits._util.types import Floats, Ints
-from fairlimits.notions.intervals import NOT_ESTIMABLE, NOT_ESTIMABLE_TEXT, Estimate, check_confidence
+from fairlimits.notions.intervals import NOT_ESTIMABLE, SUPPRESSED, Estimate, check_confidence, with_suppressed
 from fairlimits.notions.rates import RateTable, spread
 from fairlimits.notions.registry import NOTIONS, group_gaps, title
 from fairlimits.notions.tallies import People, tally
@@ -75,8 +75,8 @@ class GroupRates(Shown):
     ----------
     groups : tuple of str
         Names of the groups.
-    counts : ndarray of int of shape (G, 2) or None
-        Rows by group and label; None for plug-in figures of a law without rows.
+    rows : tuple of int, str or None
+        Rows of each group, or that they are suppressed; None for plug-in figures of a law without rows.
     figures : mapping of str to tuple of Estimate
         Of each group: "base rate", "selection rate", "true positive rate", "false positive rate", "accuracy",
         "precision". NaN ("not estimable") where fewer than 30 rows stand behind it.
@@ -86,22 +86,23 @@ class GroupRates(Shown):
         Gap of every group notion, with the groups it lies between.
     confidence : float or None
         Of the intervals, one by one; those of gaps hold for all pairs of groups at once. None for plug-in figures.
+    parts : ndarray of shape (G, 4), optional
+        People of each group by label and decision, whatever they weigh; None where they are not counted, or not shown.
+    suppress : int, optional
+        Fewest people that a figure may rest on, where others are suppressed.
     backend : module, optional
         The library that `to_frame` makes a frame of, by default Arrow.
     """
 
     groups: tuple[str, ...]
-    counts: Ints | None
+    rows: tuple[int | str | None, ...]
     figures: Mapping[str, tuple[Estimate, ...]]
     ratios: tuple[Estimate, ...]
     gaps: Mapping[str, Gap]
     confidence: float | None
+    parts: Floats | None = None
+    suppress: int | None = None
     backend: Any = None
-
-    @property
-    def rows(self) -> tuple[int | None, ...]:
-        """Rows of each group; None where they are not counted."""
-        return (None,) * len(self.groups) if self.counts is None else tuple(self.counts.sum(axis=1).tolist())
 
     @property
     def shown(self) -> dict[str, tuple[Estimate, ...]]:
@@ -111,41 +112,44 @@ class GroupRates(Shown):
     @property
     def impact_ratio(self) -> Estimate:
         """Lowest selection rate as a share of the highest, which the four-fifths rule is about."""
+        if any(own.suppressed for own in self.ratios):
+            return SUPPRESSED
         known = [own for own in self.ratios if own.known]
         return min(known, key=lambda own: own.value) if len(known) > 1 else NOT_ESTIMABLE
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data; None where a figure is not estimable."""
+        """Return all figures as plain data; None where a figure is not estimable, a word where it is suppressed."""
         return {
             "confidence": self.confidence,
             "groups": {
-                name: {"rows": self.rows[g], **{figure: _plain(own[g]) for figure, own in self.shown.items()}}
+                name: {"rows": self.rows[g], **{figure: own[g].plain() for figure, own in self.shown.items()}}
                 for g, name in enumerate(self.groups)
             },
             "gaps": {
-                name: None
-                if not gap.estimate.known
-                else {
-                    **_ends(gap.estimate),
+                name: found
+                if not isinstance(found := gap.estimate.plain(), dict)
+                else found
+                | {
                     "rate": gap.rate or None,
                     "lowest": gap.lowest or None,
                     "highest": gap.highest or None,
                 }
                 for name, gap in self.gaps.items()
             },
-            "impact ratio": _plain(self.impact_ratio),
+            "impact ratio": self.impact_ratio.plain(),
             "four-fifths rule": self.four_fifths,
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a record for each group: rows, and value, low and high end of each figure."""
-        records = []
-        for g, group in enumerate(self.groups):
-            record: dict[str, Any] = {"group": group, "rows": self.rows[g]}
-            for name, own in self.shown.items():
-                record |= {name: own[g].value, f"{name}, low": own[g].low, f"{name}, high": own[g].high}
-            records.append(record)
-        return records
+        """Return a record for each group: rows, and value, low and high end of each figure, or what is suppressed."""
+        return [
+            with_suppressed(
+                {"group": group, "rows": self.rows[g]},
+                {name: own[g] for name, own in self.shown.items()},
+                self.suppress,
+            )
+            for g, group in enumerate(self.groups)
+        ]
 
     def to_frame(self) -> Any:
         """Return a table with a row for each group: rows, and value, low and high end of each figure."""
@@ -166,7 +170,7 @@ class GroupRates(Shown):
         """What the four-fifths rule says, in a sentence."""
         own = self.impact_ratio
         if not own.known:
-            return "Four-fifths rule: not estimable."
+            return f"Four-fifths rule: {own}."
         lowest = self.groups[next(g for g, each in enumerate(self.ratios) if each is own)]
         low, high = (own.value, own.value) if math.isnan(own.low) else (own.low, own.high)
         if high < _FOUR_FIFTHS:
@@ -188,8 +192,8 @@ class GroupRates(Shown):
         return f"{text_table(*rates_table({'value': self}))}\n{self.summary()}"
 
     def __repr__(self) -> str:
-        rows = "plug-in" if self.counts is None else f"{int(self.counts.sum()):,} rows"
-        return f"GroupRates({len(self.groups)} groups, {rows})"
+        what = "plug-in" if self.confidence is None else f"confidence {self.confidence:g}"
+        return f"GroupRates({', '.join(self.groups)}; {what})"
 
 
 def rates_table(deciders: Mapping[str, GroupRates]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -202,8 +206,13 @@ def rates_table(deciders: Mapping[str, GroupRates]) -> tuple[tuple[str, ...], li
             # Who people are does not depend on who decides.
             shown = found[:1] if name == "base rate" else found
             cells = [_cell(own.shown[name][g]) for own in shown] + [""] * (len(found) - len(shown))
-            lines.append(("" if g else name, group if rows is None else f"{group} ({rows:,} rows)", *cells))
+            lines.append(("" if g else name, group if rows is None else f"{group} ({rows_text(rows)})", *cells))
     return ("rate", "group", *deciders), lines
+
+
+def rows_text(rows: int | str) -> str:
+    """Rows of a group in words."""
+    return f"rows {rows}" if isinstance(rows, str) else f"{rows:,} rows"
 
 
 def draw_rates(ax: Axes, deciders: Mapping[str, GroupRates]) -> None:
@@ -264,7 +273,7 @@ def rates_by_group(people: People, scores: Floats, gaps: Mapping[str, Estimate],
     found = tally(people, scores[None])
     return GroupRates(
         people.groups,
-        found.counts,
+        tuple(found.counts.sum(axis=1).tolist()),
         {name: own for name, (own, _) in read.items()},
         _ratios(*read["selection rate"], confidence),
         {
@@ -273,6 +282,7 @@ def rates_by_group(people: People, scores: Floats, gaps: Mapping[str, Estimate],
             if name in gaps
         },
         confidence,
+        parts=_parts(found.counts, _decided_people(people, scores)),
     )
 
 
@@ -312,7 +322,23 @@ def plug_in_rates(table: RateTable, scores: Floats) -> GroupRates:
         affine = {rate.name: table.of(rate) for rate in NOTIONS[name].rates}
         values = {rate: np.where(own.defined, own.values(scores), np.nan) for rate, own in affine.items()}
         gaps[name] = _gap(estimate, values, table.groups)
-    return GroupRates(table.groups, rows, figures, ratios, gaps, None)
+    counted = (None,) * len(table.groups) if people is None else tuple(people.tolist())
+    by_decision = None
+    if table.counts is not None and rows is not None:
+        by_decision = _parts(rows, (table.counts * scores[:, :, None]).sum(axis=0))
+    return GroupRates(table.groups, counted, figures, ratios, gaps, None, parts=by_decision)
+
+
+def _parts(counts: Ints, decided: Floats) -> Floats:
+    """People by label and decision, of shape (G, 4), from all of them and those decided 1, both by label."""
+    return np.concatenate([counts - decided, decided], axis=1)
+
+
+def _decided_people(people: People, scores: Floats) -> Floats:
+    """People decided 1 by group and label; somebody decided by lot is so much of a person."""
+    share = np.where(people.shares > 0, scores, 0.0)
+    total = np.bincount(people.group * 2 + people.label, weights=share, minlength=2 * len(people.groups))
+    return np.asarray(total.reshape(-1, 2), dtype=np.float64)
 
 
 def _wilson(people: People, value: Floats, weight: Floats, confidence: float) -> tuple[tuple[Estimate, ...], Floats]:
@@ -381,14 +407,5 @@ def _gap(estimate: Estimate, rates: Mapping[str, Floats], groups: tuple[str, ...
 
 def _cell(own: Estimate) -> str:
     if not own.known:
-        return NOT_ESTIMABLE_TEXT
+        return str(own)
     return f"{own.value:.3f}" if math.isnan(own.low) else f"{own.value:.3f} ({own.low:.3f} to {own.high:.3f})"
-
-
-def _ends(own: Estimate) -> dict[str, float | None]:
-    ends = {"value": own.value, "low": own.low, "high": own.high}
-    return {name: None if math.isnan(value) else value for name, value in ends.items()}
-
-
-def _plain(own: Estimate) -> dict[str, float | None] | None:
-    return _ends(own) if own.known else None

@@ -8,13 +8,14 @@ than two groups) gets intervals that hold for all of them at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fairlimits._util.small_samples import enough
+from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
 from fairlimits.notions.objectives import Objective
@@ -46,11 +47,67 @@ class Estimate(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether enough rows stand behind the figure."""
+        """Whether there is a figure: enough rows stand behind it, and it is not suppressed."""
         return not math.isnan(self.value)
+
+    @property
+    def suppressed(self) -> bool:
+        """Whether the figure is left out because it rests on too few people to be handed on."""
+        return False
+
+    def columns(self, name: str) -> dict[str, float | None]:
+        """Value, low and high end, as columns of a table; None where the figure is suppressed."""
+        ends = (None,) * 3 if self.suppressed else (self.value, self.low, self.high)
+        return dict(zip((name, f"{name}, low", f"{name}, high"), ends, strict=True))
+
+    def plain(self) -> dict[str, float | None] | str | None:
+        """The figure and its ends as JSON can hold them; None where it is not estimable, a word where suppressed."""
+        if not self.known:
+            return SUPPRESSED_TEXT if self.suppressed else None
+        ends = {"value": self.value, "low": self.low, "high": self.high}
+        return {name: None if math.isnan(value) else value for name, value in ends.items()}
+
+
+class _Suppressed(Estimate):
+    """A figure that is left out because it rests on too few people to be handed on."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return SUPPRESSED_TEXT
+
+    @property
+    def suppressed(self) -> bool:
+        return True
 
 
 NOT_ESTIMABLE = Estimate(math.nan, math.nan, math.nan)
+
+SUPPRESSED = _Suppressed(math.nan, math.nan, math.nan)
+
+
+def with_suppressed(record: dict[str, Any], figures: Mapping[str, Estimate], least: int | None) -> dict[str, Any]:
+    """Add figures to a record of a table, and, where people are to be protected, which of them are suppressed.
+
+    Columns of numbers cannot hold the word, and an empty field alone would read as not estimable.
+    """
+    for name, own in figures.items():
+        record |= own.columns(name)
+    if least is not None:
+        hidden = [name for name, value in record.items() if value == SUPPRESSED_TEXT]
+        hidden += [name for name, own in figures.items() if own.suppressed]
+        record |= dict.fromkeys(hidden) | {SUPPRESSED_TEXT: ", ".join(hidden)}
+    return record
+
+
+def plain_records(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of a table as JSON can hold them: None where a figure is not estimable, a word where it is suppressed."""
+    found = []
+    for record in records:
+        own = {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in record.items()}
+        hidden = own.pop(SUPPRESSED_TEXT, None)
+        found.append(own | dict.fromkeys(hidden.split(", "), SUPPRESSED_TEXT) if hidden else own)
+    return found
 
 
 def percentile_estimate(value: float, drawn: Floats, confidence: float) -> Estimate:

@@ -367,6 +367,45 @@ def test_few_rows_are_among_the_warnings(report: fl.Report, page: str) -> None:
     assert escape(few) in page
 
 
+def test_another_objective_and_requirements_have_a_rule_of_their_own(report: fl.Report) -> None:
+    data = people()
+    found = reported(data, objective="balanced accuracy", requirements=["selection rate <= 0.3"])
+    asked = found.to_dict()["held_out"]["asked_for"]
+    assert (asked["objective"], asked["requirements"]) == ("balanced accuracy", ["selection rate <= 0.3"])
+    learn, test = data.split(0.3, 0)
+    outcome = fl.estimate_outcome(learn, estimator=LogisticRegression())
+    for own in asked["rules"]:
+        rule = fl.solve(
+            outcome,
+            {"DP": 0.05},
+            aware=own["aware"],
+            requirements=["selection rate <= 0.3"],
+            objective="balanced accuracy",
+        )
+        expected = fl.evaluate(rule, test)
+        assert expected.value is not None
+        assert own["value"] == pytest.approx(expected.value._asdict(), abs=1e-9)
+        assert own["attained"]["selection rate <= 0.3"]["value"] == pytest.approx(
+            expected.attained["selection rate <= 0.3"].value, abs=1e-9
+        )
+    assert "The rule you asked for" in found.to_html()
+    assert "Asked for besides: balanced accuracy, selection rate &lt;= 0.3" not in found.summary()
+    assert "Asked for besides: balanced accuracy, selection rate <= 0.3." in found.summary()
+    assert "objective='balanced accuracy'" in found.command
+    # All else is as it was.
+    assert found.to_dict()["held_out"]["costs"] == report.to_dict()["held_out"]["costs"]
+    assert report.to_dict()["held_out"]["asked_for"] is None
+    assert "asked for" not in report.to_html().lower()
+
+
+def test_costs_are_costs() -> None:
+    found = reported(people(), objective="costs 1:5", suppress=10)
+    (own, _) = found.to_dict()["held_out"]["asked_for"]["rules"]
+    assert 0 < own["value"]["low"] <= own["value"]["value"] <= own["value"]["high"]
+    assert "costs 1:5: 0." in found.summary()
+    assert "cost of a person" in found.to_html()
+
+
 def test_bad_questions_get_one_sentence() -> None:
     with pytest.raises(InputError, match="needs a Dataset"):
         fl.report("adult")  # type: ignore[arg-type]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -59,6 +58,7 @@ def audit(
     confidence: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to a .csv or .json file.")] = None,
     by_group: options.ByGroup = None,
+    suppress: options.Suppress = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the models on the frontiers: .png, .pdf or .svg.")] = None,
     plot_rates: Annotated[
         Path | None, typer.Option(help="Draw the first model's rates of each group: .png, .pdf or .svg.")
@@ -78,6 +78,7 @@ def audit(
     """
     options.expect_learning(data)
 
+    from fairlimits.data import small_groups_note
     from fairlimits.evaluation import BeatenWarning
     from fairlimits.evaluation import audit as find
     from fairlimits.notions import NOTIONS
@@ -95,7 +96,7 @@ def audit(
         *(data, label, positive, sensitive, weight, numeric),
         *(categorical, drop, features, bins, missing_sensitive, small_groups),
     )
-    options.say_small_groups(dataset)
+    options.say_small_groups(dataset, suppress)
     with progress_bar("Audit") as tell, warnings.catch_warnings():
         # What it says is among the notes printed below.
         warnings.simplefilter("ignore", BeatenWarning)
@@ -106,6 +107,7 @@ def audit(
             threshold=None if lot else "auto" if threshold is None else threshold,
             aware=aware,
             test_size=test_size,
+            suppress=suppress,
             confidence=confidence,
             random_state=seed,
             progress=tell,
@@ -116,7 +118,7 @@ def audit(
             write_csv(output, found.to_frame())
         else:
             made = {"data": data, "seed": seed, "test size": test_size}
-            write_json(output, _record(found, made, dataset.small_groups_note))
+            write_json(output, _record(found, made, small_groups_note(dataset, counted=suppress is None)))
         say(f"Written to {output}.")
     if by_group is not None:
         write_csv(by_group, found.rates_to_frame())
@@ -176,10 +178,8 @@ def _lines(model: AuditedModel) -> list[tuple[str, ...]]:
 
 
 def _short(estimate: Estimate) -> str:
-    from fairlimits.notions import NOT_ESTIMABLE_TEXT
-
     if not estimate.known:
-        return NOT_ESTIMABLE_TEXT
+        return str(estimate)
     return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
 
 
@@ -196,11 +196,8 @@ def _draw(make: Callable[[], Any], plot: Path) -> None:
 
 
 def _record(found: Audit, made: Mapping[str, Any], note: str | None) -> dict[str, Any]:
-    # JSON has no NaN: what is not estimable is null.
-    lines = [
-        {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in line.items()}
-        for line in found.to_frame().to_pylist()
-    ]
+    from fairlimits.notions import plain_records
+
     return {
         "made from": dict(made),
         "figures": _FIGURES,
@@ -209,7 +206,7 @@ def _record(found: Audit, made: Mapping[str, Any], note: str | None) -> dict[str
         "rows": {"learned": found.learned, "held out": found.tested},
         "models": [{"name": model.name, "decided": model.decided} for model in found.models],
         "rates by group": found.rates_to_dict(),
-        "lines": lines,
+        "lines": plain_records(found.to_frame().to_pylist()),
         "in words": found.summary(),
         "notes": [*([] if note is None else [note]), *found.notes],
     }

@@ -68,17 +68,8 @@ def frontier(
     ] = None,
     points: Annotated[int, typer.Option(help="Number of tolerances.")] = 41,
     exact: Annotated[bool, typer.Option("--exact", help="Find every breakpoint instead of sampling.")] = False,
-    require: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What all rules must keep besides, such as 'selection rate <= 0.3', 'accuracy of Female >= 0.8' or "
-            "'selection rate ratio >= 0.8' (repeatable)."
-        ),
-    ] = None,
-    objective: Annotated[
-        str,
-        typer.Option(help="What to be best at: accuracy, 'balanced accuracy', or costs of errors as in 'costs 1:5'."),
-    ] = "accuracy",
+    require: options.Require = None,
+    objective: options.Objective = "accuracy",
     ratio: Annotated[
         str | None,
         typer.Option(

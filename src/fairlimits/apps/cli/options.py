@@ -33,6 +33,12 @@ def _check_seed(seed: int) -> int:
     return check_seed(seed, "--seed")
 
 
+def _check_suppress(least: int | None) -> int | None:
+    from fairlimits._util.suppression import check_suppress
+
+    return check_suppress(least)
+
+
 Data = Annotated[str, typer.Argument(help="A benchmark (adult, law, dutch) or the path of a CSV or Parquet file.")]
 Sources = Annotated[
     list[str],
@@ -105,6 +111,28 @@ Threshold = Annotated[
     ),
 ]
 ByGroup = Annotated[Path | None, typer.Option(help="Write the rates of each group, with intervals, to a .csv file.")]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require",
+        "--requirement",
+        help="What rules must keep besides, such as 'selection rate <= 0.3', 'accuracy of Female >= 0.8' or "
+        "'selection rate ratio >= 0.8' (repeatable).",
+    ),
+]
+Objective = Annotated[
+    str,
+    typer.Option(help="What to be best at: accuracy, 'balanced accuracy', or costs of errors as in 'costs 1:5'."),
+]
+Suppress = Annotated[
+    int | None,
+    typer.Option(
+        callback=_check_suppress,
+        help="Leave out counts and rates that rest on fewer people than this, such as 10, and others from which they "
+        "could be worked out: on the screen and in all files.",
+        show_default="nothing is left out",
+    ),
+]
 Seed = Annotated[
     int, typer.Option(callback=_check_seed, help="Seed: the same seed gives the same result.", rich_help_panel="Cells")
 ]
@@ -234,10 +262,18 @@ def _open_whole(source: str, columns: dict[str, Any]) -> Dataset:
     return dataset
 
 
-def say_small_groups(rows: Dataset | CellDistribution) -> None:
-    """Print which groups are too small to speak about, and what was done with them, if there are some."""
-    if rows.small_groups_note is not None:
-        say(rows.small_groups_note)
+def say_small_groups(rows: Dataset | CellDistribution, suppress: int | None = None) -> None:
+    """Print which groups are too small to speak about, and what was done with them, if there are some.
+
+    How many people they have is not said where such counts are suppressed.
+    """
+    from fairlimits.data import Dataset, small_groups_note
+
+    note = rows.small_groups_note
+    if suppress is not None and isinstance(rows, Dataset):
+        note = small_groups_note(rows, counted=False)
+    if note is not None:
+        say(note)
 
 
 def notes_of(rows: Dataset | Stream | CellDistribution, dist: CellDistribution) -> list[str]:

@@ -38,7 +38,10 @@ def report(
         float | None,
         typer.Option(help="Have rules keep their tolerances among new people with a confidence, such as 0.95."),
     ] = None,
+    require: options.Require = None,
+    objective: options.Objective = "accuracy",
     test_size: Annotated[float, typer.Option(help="Share of the rows to judge rules on.")] = 0.3,
+    suppress: options.Suppress = None,
     seed: options.Seed = 0,
 ) -> None:
     """Write a page that says what fairness costs on this data, on people that no rule has seen.
@@ -49,6 +52,8 @@ def report(
 
       fairlimits report loans.csv --label paid --positive yes --sensitive sex -o report.html
 
+      fairlimits report adult --require 'selection rate <= 0.3' --objective 'costs 1:5' -o report.html
+
       fairlimits report adult --sensitive race --small-groups join -o report.html
 
       fairlimits report adult -t EOd=0.05 --confidence 0.95 -o report.html
@@ -58,11 +63,12 @@ def report(
     from fairlimits.apps.report import SUFFIXES
     from fairlimits.apps.report import report as make_report
     from fairlimits.data import SET_ASIDE, check_small_groups
-    from fairlimits.notions import check_tolerances
+    from fairlimits.notions import check_tolerances, read_objective, read_requirements
 
     check_outputs([data], (output, SUFFIXES))
     # Said before the table is read, which may take a while.
     asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
+    kept, goal = read_requirements(require or []), read_objective(objective)
     dataset = options.open_table(
         *(data, label, positive, sensitive, weight, numeric),
         *(categorical, drop, features, bins, missing_sensitive, small_groups),
@@ -73,11 +79,14 @@ def report(
         "weight": weight,
         "confidence": confidence,
         "test-size": test_size if test_size != 0.3 else None,
+        "objective": objective if objective != "accuracy" else None,
+        "suppress": suppress,
         "seed": seed,
         "output": output,
     }
     lists = {
         "tolerance": tolerance,
+        "require": require,
         "sensitive": sensitive,
         "numeric": numeric,
         "categorical": categorical,
@@ -98,7 +107,10 @@ def report(
             asked,
             name=Path(data).stem,
             confidence=confidence,
+            requirements=kept,
+            objective=goal,
             test_size=test_size,
+            suppress=suppress,
             random_state=seed,
             progress=tell,
             command=shlex.join(words),

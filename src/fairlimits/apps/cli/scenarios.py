@@ -57,6 +57,7 @@ def scenarios(
     confidence: Annotated[float, typer.Option(help="Confidence of the intervals, and of --certify.")] = 0.95,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to a .csv or .json file.")] = None,
     by_group: options.ByGroup = None,
+    suppress: options.Suppress = None,
     seed: options.Seed = 0,
 ) -> None:
     """Compare the four situations: the group seen or hidden, the features decorrelated from it or not.
@@ -75,7 +76,7 @@ def scenarios(
     """
     options.expect_learning(data)
 
-    from fairlimits.data import set_aside_note
+    from fairlimits.data import set_aside_note, small_groups_note
     from fairlimits.evaluation import BeatenWarning, compare_scenarios
     from fairlimits.limits import MarginWarning, UncertifiedWarning
     from fairlimits.notions import check_tolerances
@@ -93,7 +94,7 @@ def scenarios(
         *(data, label, positive, sensitive, weight, numbers),
         *(categorical, drop, features, bins, missing_sensitive, small_groups),
     )
-    options.say_small_groups(dataset)
+    options.say_small_groups(dataset, suppress)
     with progress_bar("Scenarios") as tell, warnings.catch_warnings(record=True) as caught:
         # What it says is printed below, with all other findings.
         warnings.simplefilter("ignore", BeatenWarning)
@@ -107,26 +108,33 @@ def scenarios(
             predictions=prediction,
             threshold="auto" if threshold is None else threshold,
             certify=certify,
+            suppress=suppress,
             confidence=confidence,
             random_state=seed,
             progress=tell,
         )
     held_out = found.situations[0].evaluation.counts
-    further = set_aside_note(dataset.groups, held_out, " on the held-out rows", beyond=dataset.counts)
+    # Where counts are suppressed, nothing is said that could give them away.
+    further = (
+        None
+        if held_out is None
+        else set_aside_note(dataset.groups, held_out, " on the held-out rows", beyond=dataset.counts)
+    )
     if further is not None:
         say(further)
     _print(found, tolerances)
     notes = list(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, noted)))
     for note in notes:
         say(f"Note: {note}")
-    if needed := _rows_needed(found, dataset.counts, tolerances):
+    if suppress is None and (needed := _rows_needed(found, dataset.counts, tolerances)):
         say(needed)
     if output is not None:
         if output.suffix.lower() == ".csv":
             write_csv(output, found.to_frame())
         else:
             made = {"data": data, "seed": seed, "test size": test_size, "certify": certify}
-            said = [note for note in (dataset.small_groups_note, further) if note is not None]
+            settled = small_groups_note(dataset, counted=suppress is None)
+            said = [note for note in (settled, further) if note is not None]
             write_json(output, {"made from": made, "figures": _FIGURES, "notes": [*said, *notes], **found.to_dict()})
         say(f"Written to {output}.")
     if by_group is not None:
@@ -167,23 +175,21 @@ def _print(found: Scenarios, tolerances: Mapping[str, float]) -> None:
 
 def _rates(found: Scenarios) -> list[tuple[str, ...]]:
     """How each group fares in each situation, without intervals."""
-    from fairlimits.notions import NOT_ESTIMABLE_TEXT
+    from fairlimits.notions import rows_text
 
     lines = []
     for own in found.situations:
         rates = own.evaluation.by_group
         for g, group in enumerate(rates.groups):
             figures = [rates.shown[name][g] for name in _SHOWN]
-            cells = [f"{each.value:.3f}" if each.known else NOT_ESTIMABLE_TEXT for each in figures]
-            lines.append(("" if g else own.name, f"{group} ({rates.rows[g]:,} rows)", *cells))
+            cells = [f"{each.value:.3f}" if each.known else str(each) for each in figures]
+            lines.append(("" if g else own.name, f"{group} ({rows_text(rates.rows[g] or 0)})", *cells))
     return lines
 
 
 def _short(estimate: Estimate, sign: str = "") -> str:
-    from fairlimits.notions import NOT_ESTIMABLE_TEXT
-
     if not estimate.known:
-        return NOT_ESTIMABLE_TEXT
+        return str(estimate)
     return f"{estimate.value:{sign}.4f} ({estimate.low:{sign}.4f} to {estimate.high:{sign}.4f})"
 
 

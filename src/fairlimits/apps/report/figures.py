@@ -11,7 +11,6 @@ import numpy as np
 from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, close, figure_style, subplots
 from fairlimits.evaluation import (
     PRICED_AT,
-    Decorrelated,
     Findings,
     HeldOut,
     HeldOutCurve,
@@ -175,13 +174,13 @@ def individual_figure(found: Individual) -> Figure:
     return figure
 
 
-def law_figure(found: Decorrelated) -> Figure:
+def law_figure(groups: Sequence[str], before: list[list[float]], after: list[list[float]]) -> Figure:
     """Draw where people of each group live among the cells, before and after the map."""
-    shown = list(range(min(len(found.groups), _MOST_GROUPS)))
+    shown = list(range(min(len(groups), _MOST_GROUPS)))
     palette = [COLOURS[name] for name in ("DP", "EA", "EOd", "PE")]
     with figure_style():
         figure, axes = subplots(1, 2, figsize=(11.5, 3.1), sharey=True)
-        for ax, laws, name in zip(axes, (found.law_before, found.law_after), ("before", "after"), strict=True):
+        for ax, laws, name in zip(axes, (before, after), ("before", "after"), strict=True):
             for g in shown:
                 place = np.arange(len(laws[g])) + 0.5
                 ax.step(
@@ -191,7 +190,7 @@ def law_figure(found: Decorrelated) -> Figure:
                     color=palette[g],
                     linestyle=STYLES[g],
                     linewidth=1.3,
-                    label=found.groups[g].replace("$", r"\$"),
+                    label=groups[g].replace("$", r"\$"),
                 )
             ax.set_title(f"{name} the map")
             ax.set_xlabel("cells, by who lives in them")
@@ -211,10 +210,11 @@ def shift_figure(cells: OnCells) -> Figure:
         for k, group in enumerate(groups):
             own = [next(s for s in cells.shifts if (s.notion, s.group) == (name, group)) for name in notions]
             place = np.arange(len(notions))[::-1] + 0.4 - height * (k + 0.5)
-            ax.barh(
-                place, [100 * s.more_yes for s in own], height * 0.9, color=palette[k], label=group.replace("$", r"\$")
+            yes, no = (
+                [_drawn(one) for one in way] for way in zip(*((s.more_yes, s.more_no) for s in own), strict=True)
             )
-            ax.barh(place, [-100 * s.more_no for s in own], height * 0.9, color=palette[k])
+            ax.barh(place, yes, height * 0.9, color=palette[k], label=group.replace("$", r"\$"))
+            ax.barh(place, [-one for one in no], height * 0.9, color=palette[k])
         ax.axvline(0, color=MUTED, linewidth=0.8)
         ax.set_yticks(np.arange(len(notions))[::-1], [title(name) for name in notions])
         ax.grid(axis="y", visible=False)
@@ -224,6 +224,11 @@ def shift_figure(cells: OnCells) -> Figure:
         )
         ax.legend(loc="best")
     return figure
+
+
+def _drawn(share: float | str) -> float:
+    """A share in percent; what is suppressed has no bar."""
+    return 0.0 if isinstance(share, str) else 100 * share
 
 
 def to_svg(figure: Figure) -> str:

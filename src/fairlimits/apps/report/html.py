@@ -6,7 +6,7 @@ import re
 from html import escape
 from importlib.resources import files
 
-from fairlimits.apps.report import sections
+from fairlimits.apps.report import background, sections
 from fairlimits.apps.report.page import table
 from fairlimits.apps.report.sentences import HTML, answer
 from fairlimits.evaluation import Findings
@@ -29,6 +29,7 @@ def render(findings: Findings, command: str, version: str) -> str:
     style = files("fairlimits.apps.report").joinpath("style.css").read_text(encoding="utf-8")
     parts = (
         _first_screen(findings),
+        sections.asked_for(findings),
         sections.situations(findings),
         sections.fares(findings),
         sections.frontiers(findings),
@@ -37,11 +38,11 @@ def render(findings: Findings, command: str, version: str) -> str:
         sections.pairs(findings),
         sections.affected(findings),
         sections.individual(findings),
-        sections.decorrelation(findings),
-        sections.exact_limits(findings),
-        sections.people(findings),
-        sections.to_keep_in_mind(findings),
-        sections.again(findings, command, version),
+        background.decorrelation(findings),
+        background.exact_limits(findings),
+        background.people(findings),
+        background.to_keep_in_mind(findings),
+        background.again(findings, command, version),
     )
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fairlimits._util.progress import Progress
@@ -10,7 +10,7 @@ from fairlimits.apps.report.results import Report
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
 from fairlimits.evaluation import collect_findings
-from fairlimits.notions import check_tolerances
+from fairlimits.notions import Objective, Requirement, check_tolerances, read_objective, read_requirements
 
 
 def report(
@@ -19,8 +19,11 @@ def report(
     *,
     name: str = "this data",
     confidence: float | None = None,
+    requirements: Iterable[Requirement | str] = (),
+    objective: Objective | str = "accuracy",
     test_size: float = 0.3,
     estimator: Any = None,
+    suppress: int | None = None,
     random_state: int = 0,
     progress: Progress | None = None,
     command: str | None = None,
@@ -42,10 +45,19 @@ def report(
     confidence : float, optional
         Confidence with which rules are to keep their tolerances among people whom nobody has seen, such as 0.95; see
         `solve`. What every rule's gap stays within on the people held out is said in any case.
+    requirements : iterable of Requirement or str
+        What the best rule must keep besides, such as ``["selection rate <= 0.3"]``; see `solve`. With them, or with
+        another objective, the report has a section about the rule that is best at the objective within tolerances and
+        requirements. All other figures are about accuracy.
+    objective : Objective or str, default="accuracy"
+        What that rule is to be best at: "balanced accuracy", or costs of errors as in "costs 1:5".
     test_size : float, default=0.3
         Share of the rows to evaluate rules on.
     estimator : scikit-learn classifier, optional
         What to learn with; see `estimate_outcome`.
+    suppress : int, optional
+        Leave out counts and rates that rest on fewer people than this, such as 10, and others from which they could be
+        worked out: on the page, in words and in `to_dict` alike.
     random_state : int, default=0
         Seed of everything.
     progress : callable, optional
@@ -64,13 +76,17 @@ def report(
             "make."
         )
     asked = check_tolerances({"DP": 0.05} if tolerances is None else tolerances)
+    kept, goal = read_requirements(requirements), read_objective(objective)
     findings = collect_findings(
         data,
         name,
         tolerances=asked,
         confidence=confidence,
+        requirements=kept,
+        objective=goal,
         test_size=test_size,
         estimator=estimator,
+        suppress=suppress,
         random_state=random_state,
         progress=progress,
     )
@@ -79,8 +95,11 @@ def report(
             asked,
             name=name,
             confidence=confidence,
+            requirements=tuple(map(str, kept)),
+            objective=str(goal),
             test_size=test_size,
             estimator=estimator,
+            suppress=suppress,
             random_state=random_state,
         )
     return Report(findings, command)

@@ -68,9 +68,14 @@ def table(
     return f"<div class=wide><table><thead>{top}<tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
 
 
-def percent(value: float) -> str:
-    """A share in percent."""
-    return f"{100 * value:.1f}%"
+def percent(value: float | str) -> str:
+    """A share in percent, or the word that stands for it."""
+    return value if isinstance(value, str) else f"{100 * value:.1f}%"
+
+
+def counted(people: int | str) -> str:
+    """A number of people, or the word that stands for it."""
+    return people if isinstance(people, str) else f"{people:,}"
 
 
 def hundredfold(value: float, sign: str = "") -> str:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits.apps.report.figures import (
     frontier_figure,
     individual_figure,
-    law_figure,
     pair_figure,
     shift_figure,
     tension_figure,
     to_svg,
 )
-from fairlimits.apps.report.page import download, figure, hundredfold, percent, section, table
-from fairlimits.evaluation import PRICED_AT, Findings, HeldOutCurve, HeldOutFigure
+from fairlimits.apps.report.page import counted, download, figure, hundredfold, percent, section, table
+from fairlimits.evaluation import PRICED_AT, Figure, Findings, HeldOutCurve, HeldOutFigure
 from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
 
 # Features of a typical person that a table has room for.
@@ -25,21 +25,19 @@ _FEATURES_SHOWN = 6
 _GROUPS_SHOWN = 3
 _FEWEST_SHOWN = 0.005
 
-# AUC of an adversary who knows nothing, and of one who knows hardly anything.
-_GUESSING, _HARDLY_BETTER = 0.5, 0.6
-
 # Mark of a rule that gives everybody the same score.
 _ALIKE = " <b>=</b>"
 
 
-def _with_interval(own: HeldOutFigure | None, sign: str = "", below: bool = False) -> str:
-    if own is None:
-        return NOT_ESTIMABLE_TEXT
+def with_interval(own: Figure, sign: str = "", below: bool = False) -> str:
+    """A held-out figure in percent with its interval, or the words that stand for it."""
+    if not isinstance(own, HeldOutFigure):
+        return own or NOT_ESTIMABLE_TEXT
     value, low, high = (hundredfold(end, sign) for end in (own.value, own.low, own.high))
     return f"{value}{'<br>' if below else ' '}<small>({low} to {high})</small>"
 
 
-def _plug_in(findings: Findings) -> str:
+def plug_in(findings: Findings) -> str:
     """Say what kind of figure it is, and on how many rows."""
     return f"plug-in, on the {findings.on_cells.rows:,} rows learned from"
 
@@ -51,11 +49,11 @@ def situations(findings: Findings) -> str:
     rows = []
     for own in held.situations:
         left = "" if own.correlation is None else f"{own.correlation:.2f}"
-        gaps = [_with_interval(own.gaps[name]) for name in names]
+        gaps = [with_interval(own.gaps[name]) for name in names]
         name = escape(own.name.capitalize()) + (" <small>same score for all</small>" if own.constant else "")
-        rows.append((name, hundredfold(own.plug_in), _with_interval(own.accuracy), *gaps, left))
+        rows.append((name, hundredfold(own.plug_in), with_interval(own.accuracy), *gaps, left))
     costs = [
-        (escape(own.name), hundredfold(own.plug_in, "+"), _with_interval(own.held_out, "+"))
+        (escape(own.name), hundredfold(own.plug_in, "+"), with_interval(own.held_out, "+"))
         for own in held.situation_costs
     ]
     asked = ", ".join(f"{name} at most {value:g}" for name, value in held.tolerances.items()) or "no constraint"
@@ -88,6 +86,49 @@ def situations(findings: Findings) -> str:
     )
 
 
+def asked_for(findings: Findings) -> str:
+    """The rule that was asked for besides, if there was one."""
+    held = findings.held_out
+    found = held.asked_for
+    if found is None:
+        return ""
+    is_cost = found.objective.startswith("costs")
+    goal = "cost of a person" if is_cost else f"{found.objective}, %"
+    heads = ("Group", goal, *(() if found.objective == "accuracy" else ("accuracy, %",)))
+    rows = []
+    for own in found.rules:
+        mark = " <small>same score for all</small>" if own.constant else ""
+        value = _cost(own.value) if is_cost else with_interval(own.value)
+        others = () if found.objective == "accuracy" else (with_interval(own.accuracy),)
+        gaps = (with_interval(own.gaps[name]) for name in held.tolerances if name in own.gaps)
+        kept = (with_interval(each) for each in own.attained.values())
+        rows.append((f"{'seen' if own.aware else 'hidden'}{mark}", value, *others, *gaps, *kept))
+    heads += tuple(f"gap {name}, %" for name in held.tolerances if name in found.rules[0].gaps)
+    heads += tuple(f"{escape(text)}, %" for text in found.rules[0].attained)
+    words = [f"{name} at most {value:g}" for name, value in held.tolerances.items()] + list(found.requirements)
+    data = [
+        {"group": "seen" if own.aware else "hidden", "what": name, "value": each.value, "low": each.low}
+        | {"high": each.high}
+        for own in found.rules
+        for name, each in {found.objective: own.value, "accuracy": own.accuracy, **own.gaps, **own.attained}.items()
+        if isinstance(each, HeldOutFigure)
+    ]
+    return section(
+        "The rule you asked for",
+        f"<p>The best rule we found for <b>{escape(found.objective)}</b> with "
+        f"{escape(', '.join(words)) or 'no constraint'}, on {held.tested:,} new people. All other figures of "
+        "this page are about accuracy, without the requirements."
+        f"</p>{table(heads, rows)}<p class=note>{download('asked-for', data)}</p>",
+        "asked-for",
+    )
+
+
+def _cost(own: Figure) -> str:
+    if not isinstance(own, HeldOutFigure):
+        return own or NOT_ESTIMABLE_TEXT
+    return f"{own.value:.3f} <small>({own.low:.3f} to {own.high:.3f})</small>"
+
+
 # Heads of the rates of groups, short enough for all of them to stand side by side.
 _RATES = {
     "base rate": "label 1",
@@ -103,14 +144,19 @@ _RATES = {
 def fares(findings: Findings) -> str:
     """How each group fares, rule by rule."""
     held = findings.held_out
-    parts, data = [], []
+    parts: list[str] = []
+    data: list[dict[str, Any]] = []
     for own in held.fares:
         rows = [
-            (escape(line.group), f"{line.rows:,}", *(_with_interval(line.figures[name], below=True) for name in _RATES))
+            (
+                escape(line.group),
+                counted(line.rows),
+                *(with_interval(line.figures[name], below=True) for name in _RATES),
+            )
             for line in own.groups
         ]
         gaps = [
-            (escape(title(gap.notion)), _with_interval(gap.gap), *map(escape, (gap.rate, gap.lowest, gap.highest)))
+            (escape(title(gap.notion)), with_interval(gap.gap), *map(escape, (gap.rate, gap.lowest, gap.highest)))
             for gap in own.gaps
         ]
         parts.append(
@@ -120,7 +166,7 @@ def fares(findings: Findings) -> str:
         )
         data += [
             {"rule": own.rule, "group": line.group, "people": line.rows}
-            | {name: None if value is None else value.value for name, value in line.figures.items()}
+            | {name: value.value if isinstance(value, HeldOutFigure) else value for name, value in line.figures.items()}
             for line in own.groups
         ]
     return section(
@@ -143,13 +189,18 @@ def _curve_rows(curves: list[HeldOutCurve]) -> list[dict[str, Any]]:
             "held-out accuracy": own.accuracy[k],
             "low": own.low[k],
             "high": own.high[k],
-            "largest held-out gap": max(
-                (g for g in (gaps[k] for gaps in own.gaps.values()) if g is not None), default=""
-            ),
+            "largest held-out gap": _largest([gaps[k] for gaps in own.gaps.values()]),
         }
         for own in curves
         for k in range(len(own.tolerances))
     ]
+
+
+def _largest(gaps: list[float | str | None]) -> float | str:
+    """The largest of some gaps; a word if one of them is suppressed, nothing if none is estimable."""
+    if any(isinstance(own, str) for own in gaps):
+        return SUPPRESSED_TEXT
+    return max((own for own in gaps if isinstance(own, float)), default="")
 
 
 def frontiers(findings: Findings) -> str:
@@ -157,7 +208,7 @@ def frontiers(findings: Findings) -> str:
     curves = [own for own in findings.held_out.curves if len(own.notions) == 1]
     caption = (
         f"The accuracy we could reach at each tolerance: on {findings.held_out.tested:,} new people (solid, with its "
-        f"95% band), and the exact limit of the law ({_plug_in(findings)}; dashed). At a circle everybody gets the "
+        f"95% band), and the exact limit of the law ({plug_in(findings)}; dashed). At a circle everybody gets the "
         "same score. A curve that stays flat down to 0 is a notion that is cheap on this data."
     )
     alternative = "For each group notion, accuracy rising with the largest gap allowed; group hidden above, seen below."
@@ -172,7 +223,7 @@ def pairs(findings: Findings) -> str:
     curves = [own for own in findings.held_out.curves if len(own.notions) == 2]
     caption = (
         f"Two notions held to the same tolerance at once, on {findings.held_out.tested:,} new people (solid) and "
-        f"{_plug_in(findings)} (dashed). Compare with the single notions above: what is lost beyond the dearer of the "
+        f"{plug_in(findings)} (dashed). Compare with the single notions above: what is lost beyond the dearer of the "
         "two is their tension, and it fades as the tolerance grows."
     )
     alternative = "For three pairs of notions, accuracy rising with the largest gap allowed in both."
@@ -188,8 +239,8 @@ def costs(findings: Findings) -> str:
         cells = [f"{escape(title(notion).capitalize())} <small>{notion}</small>"]
         for aware in (False, True):
             found = [held.cost(notion, tolerance, aware) for tolerance in PRICED_AT]
-            cells += [_with_interval(own.cost, below=True) + (_ALIKE if own.constant else "") for own in found]
-            cells.append(_with_interval(found[-1].gap, below=True))
+            cells += [with_interval(own.cost, below=True) + (_ALIKE if own.constant else "") for own in found]
+            cells.append(with_interval(found[-1].gap, below=True))
         rows.append(cells)
     heads = ("Notion", *("at 0", "at 0.05", "its gap then, %") * 2)
     over = (
@@ -219,7 +270,7 @@ def clashes(findings: Findings) -> str:
     ]
     caption = (
         f"Points of accuracy lost when two notions must both hold within {found.tolerance:g}, group hidden "
-        f"({_plug_in(findings)}); on the diagonal one alone. The second number, and the colour, is the tension: what "
+        f"({plug_in(findings)}); on the diagonal one alone. The second number, and the colour, is the tension: what "
         "the pair costs beyond the dearer of the two. Dark pairs are those you would have to choose between. IF is "
         "individual fairness, whose cells cut the features too."
     )
@@ -231,16 +282,17 @@ def clashes(findings: Findings) -> str:
 def affected(findings: Findings) -> str:
     """Who is decided otherwise because of each notion, if anybody is."""
     cells = findings.on_cells
-    if not any(max(own.more_yes, own.more_no) >= _FEWEST_SHOWN for own in cells.shifts):
+    shares = [own for shift in cells.shifts for own in (shift.more_yes, shift.more_no)]
+    if not any(isinstance(own, str) or own >= _FEWEST_SHOWN for own in shares):
         return section(
             "Who is affected",
             f"<p>Hardly anybody: no group notion held within 0.05 changes the decision of one in "
-            f"{round(1 / _FEWEST_SHOWN)} people of any group ({_plug_in(findings)}).</p>",
+            f"{round(1 / _FEWEST_SHOWN)} people of any group ({plug_in(findings)}).</p>",
             "who-is-affected",
         )
     caption = (
         "Shares of each group who get another decision than from the most accurate rule, once a notion must hold "
-        f"within 0.05 (group hidden; {_plug_in(findings)}). To the right a yes instead of a no, to the left the "
+        f"within 0.05 (group hidden; {plug_in(findings)}). To the right a yes instead of a no, to the left the "
         "reverse: a notion can be met by lifting one group, by lowering the other, or by both."
     )
     alternative = "Bars for each notion and group: shares decided yes instead of no, and no instead of yes."
@@ -249,8 +301,10 @@ def affected(findings: Findings) -> str:
     rows = []
     for own in cells.affected:
         person = ", ".join(f"{escape(k)} {escape(v)}" for k, v in list(own.person.items())[:_FEATURES_SHOWN])
-        largest = sorted(own.groups.items(), key=lambda item: -item[1])[:_GROUPS_SHOWN]
+        known = {name: share for name, share in own.groups.items() if not isinstance(share, str)}
+        largest = sorted(known.items(), key=lambda item: -item[1])[:_GROUPS_SHOWN]
         groups = [f"{escape(name)} {100 * share:.0f}%" for name, share in largest if share >= _FEWEST_SHOWN]
+        groups += [SUPPRESSED_TEXT] if len(known) < len(own.groups) else []
         low, high = (f"{100 * end:.0f}" for end in (own.label_low, own.label_high))
         rows.append(
             (
@@ -264,7 +318,7 @@ def affected(findings: Findings) -> str:
     listing = (
         "<p>What the people are like who are decided otherwise: their groups; means and most frequent values, nobody's "
         "own row, in the features in which they differ most from everybody; and where the chance of the label, "
-        f"P(Y=1 | x), lies for nine in ten of them ({_plug_in(findings)}):</p>{table(heads, rows, text=2)}"
+        f"P(Y=1 | x), lies for nine in ten of them ({plug_in(findings)}):</p>{table(heads, rows, text=2)}"
         if rows
         else ""
     )
@@ -280,7 +334,7 @@ def individual(findings: Findings) -> str:
     ]
     caption = (
         f"Accuracy when {found.neighbours:,} pairs of neighbouring cells must get similar scores "
-        f"({_plug_in(findings)}). The {found.cells} cells cut the same law and the features together, for people who "
+        f"({plug_in(findings)}). The {found.cells} cells cut the same law and the features together, for people who "
         f"are alike are compared. Without the notion, scores of neighbours differ by {found.difference_free:.2f} on "
         f"average and by up to {found.gap_hidden:.2f}, weighted by nearness; at a tolerance of 0.1, by "
         f"{found.difference_strict:.2f} on average."
@@ -288,148 +342,3 @@ def individual(findings: Findings) -> str:
     alternative = "Accuracy rising with the largest difference of scores allowed between neighbouring cells."
     picture = figure("individual", to_svg(individual_figure(found)), caption, alternative, data)
     return section("People who are alike, treated alike", picture, "individual-fairness")
-
-
-def decorrelation(findings: Findings) -> str:
-    """Decorrelation, before and after."""
-    found = findings.held_out.decorrelated
-    new = f"on {found.tested:,} new people"
-    kept = None if found.categories_kept is None else percent(found.categories_kept)
-    moved = None if found.numbers_moved is None else f"{found.numbers_moved:.2f}"
-    before, after = found.correlation_before, found.correlation_after
-    rows = [
-        ("largest distance between groups' laws (0 to 2), plug-in", f"{before:.2f}", f"{after:.2f}"),
-        ("accuracy of the rule, plug-in", percent(found.accuracy_before), percent(found.accuracy_after)),
-        (f"categories that a person keeps, {new}", "", kept),
-        (f"how far a person's numbers move, in standard deviations, {new}", "", moved),
-        (
-            f"AUC of an adversary, features alone (0.5 is guessing), {new}",
-            f"{found.auc_before:.3f}",
-            _auc(found.auc_after),
-        ),
-        (f"AUC of an adversary who knows the label too, {new}", "", _auc(found.auc_with_label)),
-    ]
-    shown = [(name, one, two) for name, one, two in rows if two is not None]
-    data = [
-        {"group": group, "cell in this order": k, "before": before, "after": after}
-        for group, befores, afters in zip(found.groups, found.law_before, found.law_after, strict=True)
-        for k, (before, after) in enumerate(zip(befores, afters, strict=True))
-    ]
-    caption = (
-        f"Where the people of each group are among the {found.cells} cells of the law and the features, before and "
-        f"after the map that moves people least ({_plug_in(findings)}). On the law the groups lie on each other after "
-        f"it; on new people, {_told(found.auc_after)}."
-    )
-    alternative = "Shares of each group over the cells: different before the map, equal after it."
-    picture = figure("laws", to_svg(law_figure(found)), caption, alternative, data, broad=True)
-    return section(
-        "Features without the group in them",
-        f"{table(('', 'before', 'after'), shown)}{picture}<p class=note>{escape(found.words)}</p>",
-        "decorrelation",
-    )
-
-
-def _told(auc: HeldOutFigure) -> str:
-    """Say whether an adversary finds the group, as far as the rows show it."""
-    if auc.low > _GUESSING:
-        return "an adversary still finds a trace of it"
-    if auc.high < _HARDLY_BETTER:
-        return "an adversary does hardly better than by guessing"
-    return f"these rows cannot tell: an AUC of up to {auc.high:.2f} is not ruled out"
-
-
-def _auc(own: HeldOutFigure) -> str:
-    return f"{own.value:.3f} <small>({own.low:.3f} to {own.high:.3f})</small>"
-
-
-def exact_limits(findings: Findings) -> str:
-    """Plug-in limits and shadow prices."""
-    cells = findings.on_cells
-    rows = []
-    for notion in dict.fromkeys(own.notion for own in cells.prices):
-        line = [f"{escape(title(notion).capitalize())} <small>{notion}</small>"]
-        for aware in (False, True):
-            gap = (cells.gaps_seen if aware else cells.gaps_hidden)[notion]
-            found = [cells.price(notion, tolerance, aware) for tolerance in PRICED_AT]
-            known = found[0].estimable
-            line.append(NOT_ESTIMABLE_TEXT if gap is None else hundredfold(gap))
-            line += [hundredfold(own.accuracy) if known else NOT_ESTIMABLE_TEXT for own in found]
-            line.append(f"{found[-1].shadow_price:.2f}" if known else NOT_ESTIMABLE_TEXT)
-        rows.append(line)
-    heads = ("Notion", *("its gap", "at 0", "at 0.05", "price") * 2)
-    over = (
-        ("", 1),
-        (f"group hidden, best {percent(cells.best_hidden)}", 4),
-        (f"group seen, best {percent(cells.best_seen)}", 4),
-    )
-    return section(
-        "Exact limits of the law, and shadow prices",
-        "<p>The gap of the best rule without constraints; the best accuracy once the gap must be 0, or at most 0.05; "
-        "in percent, and the shadow price at 0.05: points of accuracy gained for each point of tolerance (a price of "
-        f"0.20 means that 0.01 more tolerance gains 0.2 points). All of it {_plug_in(findings)}, which were cut into "
-        f"{cells.cells} cells of people with alike chances of group and label; proven optima there. What these rules "
-        "are worth on new people "
-        f"is above.</p>{table(heads, rows, over)}",
-        "exact-limits",
-    )
-
-
-def people(findings: Findings) -> str:
-    """Data and groups."""
-    rows = [
-        (
-            escape(own.name),
-            f"{own.rows:,}",
-            percent(own.share),
-            "" if own.base_rate is None else percent(own.base_rate),
-        )
-        for own in findings.groups
-    ]
-    features = [
-        (
-            escape(own.name),
-            "number" if own.categories is None else f"{own.categories:,} categories",
-            percent(own.missing) if own.missing else "none",
-        )
-        for own in findings.features
-    ]
-    words = (
-        f"<p>{findings.rows:,} rows. The label is {escape(findings.label)} = {escape(findings.positive)}; the groups "
-        f"are by {escape(' and '.join(findings.sensitive))}.</p>"
-        f"{table(('Group', 'rows', 'share', 'with the label'), rows)}"
-        f"<p>What rules see, besides the group where they may:</p>{table(('Feature', 'kind', 'missing'), features)}"
-    )
-    return section("The data", words, "data")
-
-
-def to_keep_in_mind(findings: Findings) -> str:
-    """Assumptions and limits."""
-    held = findings.held_out
-    cautions = (escape(own.text) for own in findings.warnings if not own.is_first)
-    learners = "; ".join(f"{part}: {' and '.join(members)}" for part, members in held.learners.items())
-    items = (
-        *cautions,
-        "Held-out figures are of rules we found: they bound the limit from below at the gaps the rules came to. No "
-        "figure here says that no rule can do better.",
-        f"The estimate of P(group, label | features) is off by {held.calibration_error:.3f} on average over bins, out "
-        f"of fold. It was learned by {escape(learners)}.",
-        f"There is one law on this page, learned once from {held.learned:,} rows. Plug-in figures are what it expects "
-        f"of the rules that are best on it; held-out figures are what the same rules came to on {held.tested:,} people "
-        "who had no part in it. Where the two differ, go by the second.",
-        "Gaps are differences between groups' rates; a tolerance of 0.05 lets the rates differ by five points. No "
-        "figure says that a rule is fair, only how far apart its rates are. A rate with fewer than 30 rows behind it "
-        "is not compared; where no two groups are left, the gap reads not estimable.",
-        "All of it is about this table. Where labels record past decisions, or some people never got into the table, "
-        "the figures inherit that.",
-    )
-    return section("What to keep in mind", "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>", "limits")
-
-
-def again(findings: Findings, command: str, version: str) -> str:
-    """How to make the page again."""
-    versions = ", ".join(f"{name} {number}" for name, number in findings.versions.items())
-    return section(
-        "Make it again",
-        f"<pre>{escape(command)}</pre><p class=note>fairlimits {escape(version)}; {escape(versions)}.</p>",
-        "again",
-    )

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 
-from fairlimits.apps.report.page import hundredfold, percent, points
-from fairlimits.evaluation import Findings, HeldOutFigure, Tensions
+from fairlimits.apps.report.page import counted, hundredfold, percent, points
+from fairlimits.evaluation import Figure, Findings, HeldOutFigure, Tensions
 from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
 
 # Groups and features named in a sentence; more are counted.
@@ -92,6 +92,7 @@ def answer(findings: Findings, markup: Markup) -> Answer:
     by_name = {own.name: own.held_out for own in held.situation_costs}
     hiding, apart = by_name["Hiding the group"], by_name["Decorrelating, group hidden"]
     lines = (
+        *_asked_for(findings, markup),
         markup.name(held.fares[0].four_fifths),
         f"Hiding {who} {_costs(hiding, markup)} with {asked(findings)}.",
         f"Making the features independent of {who} {_costs(apart, markup, ' more')}, with the rule free to adapt.",
@@ -109,15 +110,36 @@ def answer(findings: Findings, markup: Markup) -> Answer:
     return Answer(first, question, _about(findings, markup), lead, _notions(findings, markup), lines, note)
 
 
+def _asked_for(findings: Findings, markup: Markup) -> tuple[str, ...]:
+    """Say what the rule comes to that was asked for besides, if there was one."""
+    found = findings.held_out.asked_for
+    if found is None:
+        return ()
+    own = found.rules[0]
+    what = [found.objective, *found.requirements]
+    parts = []
+    for name, each in ((found.objective, own.value), *own.attained.items()):
+        if name.startswith("costs") and isinstance(each, HeldOutFigure):
+            parts.append(f"{name}: {each.value:.3f} a person ({each.low:.3f} to {each.high:.3f})")
+        else:
+            parts.append(f"{markup.name(name)}: {_points(each)}")
+    return (
+        f"Asked for besides: {markup.strong(markup.name(', '.join(what)))}. The best rule we found for it with "
+        f"{asked(findings)} and the group hidden came on new people, in percent, to {'; '.join(parts)}.",
+    )
+
+
 def _about(findings: Findings, markup: Markup) -> str:
     """Say what data it is."""
-    rate = sum(own.share * own.base_rate for own in findings.groups if own.base_rate is not None)
-    groups = [f"{own.name} ({own.rows:,})" for own in sorted(findings.groups, key=lambda own: -own.rows)]
+    # The largest first; those whose number is suppressed, last.
+    order = sorted(findings.groups, key=lambda own: 0 if isinstance(own.rows, str) else -own.rows)
+    groups = [f"{own.name} ({counted(own.rows)})" for own in order]
     features = [own.name for own in findings.features]
     label = f"{findings.label} = {findings.positive}"
     return (
-        f"{findings.rows:,} people. The label is {markup.name(label)}, which {percent(rate)} have; the groups are by "
-        f"{markup.name(' and '.join(findings.sensitive))}: {markup.name(_listed(groups, _GROUPS_NAMED))}. "
+        f"{findings.rows:,} people. The label is {markup.name(label)}, which {percent(findings.base_rate)} have; "
+        f"the groups are by {markup.name(' and '.join(findings.sensitive))}: "
+        f"{markup.name(_listed(groups, _GROUPS_NAMED))}. "
         f"{_counted(len(features), 'feature')}: {markup.name(_listed(features, _FEATURES_NAMED))}."
     )
 
@@ -140,9 +162,7 @@ def _notions(findings: Findings, markup: Markup) -> tuple[NotionLine, ...]:
     for strict in (own for own in held.costs if not own.aware and own.tolerance == 0):
         loose, before = held.cost(strict.notion, _LOOSE, aware=False), free[strict.notion]
         known = strict.gap is not None
-        between = (
-            f"{before.lowest} lowest, {before.highest} highest" if before.gap is not None and before.lowest else ""
-        )
+        between = f"{before.lowest} lowest, {before.highest} highest" if before.lowest else ""
         line = NotionLine(
             strict.title,
             _points(before.gap),
@@ -176,9 +196,9 @@ def _share(figure: HeldOutFigure, markup: Markup) -> str:
     return f"{markup.strong(percent(figure.value))} ({hundredfold(figure.low)} to {hundredfold(figure.high)})"
 
 
-def _points(figure: HeldOutFigure | None) -> str:
-    if figure is None:
-        return NOT_ESTIMABLE_TEXT
+def _points(figure: Figure) -> str:
+    if not isinstance(figure, HeldOutFigure):
+        return figure or NOT_ESTIMABLE_TEXT
     return f"{hundredfold(figure.value)} ({_interval(figure)})"
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from fairlimits._util.types import Floats
-from fairlimits.notions import NOT_ESTIMABLE, NOT_ESTIMABLE_TEXT, Estimate, GroupRates
+from fairlimits.notions import NOT_ESTIMABLE, Estimate, GroupRates, suppress_rates
 
 NO_LEAD = 5e-4
 """A lead that tables round to 0.0 points is none: rules decide a few people by lot, which costs about as much."""
@@ -73,6 +73,13 @@ class Standing:
     unavoidable: Estimate
     rule_rates: GroupRates | None = None
 
+    def suppressed(self, least: int | None, hidden: Collection[str]) -> Standing:
+        """Leave out what rests on too few people (see `suppress_rates`)."""
+        if self.rule_rates is None:
+            return self
+        own = suppress_rates(self.rule_rates, least, hidden)
+        return replace(self, rule_rates=own, rule_gaps=_shown(self.rule_gaps, own))
+
     @property
     def name(self) -> str:
         """The notions in one word."""
@@ -90,7 +97,7 @@ class Standing:
     def verdict(self) -> str:
         """What the figures show, in a few words."""
         if not self.avoidable.known:
-            return NOT_ESTIMABLE_TEXT
+            return str(self.avoidable)
         if self.beaten:
             return "the model is ahead of the best rule found"
         return "a better rule was found" if above_zero(self.avoidable) else "no clearly better rule was found"
@@ -108,6 +115,11 @@ def above_zero(difference: Estimate) -> bool:
 def not_estimable(notion: str) -> Standing:
     """The standing of a model whose gap has too few rows behind it."""
     return Standing((notion,), NOT_ESTIMABLE, {notion: NOT_ESTIMABLE}, NOT_ESTIMABLE, NOT_ESTIMABLE)
+
+
+def _shown(gaps: Mapping[str, Estimate], rates: GroupRates) -> dict[str, Estimate]:
+    """Gaps, without those that are suppressed beside the rates of the groups."""
+    return {name: rates.gaps[name].estimate if name in rates.gaps else own for name, own in gaps.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +154,17 @@ class AuditedModel:
     gaps: Mapping[str, Estimate]
     standings: tuple[Standing, ...]
     joint: Standing | None
+
+    def suppressed(self, least: int | None, hidden: Collection[str]) -> AuditedModel:
+        """Leave out what rests on too few people (see `suppress_rates`)."""
+        own = suppress_rates(self.by_group, least, hidden)
+        return replace(
+            self,
+            by_group=own,
+            gaps=_shown(self.gaps, own),
+            standings=tuple(standing.suppressed(least, hidden) for standing in self.standings),
+            joint=None if self.joint is None else self.joint.suppressed(least, hidden),
+        )
 
     @property
     def lines(self) -> tuple[Standing, ...]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, figure_style, plain_text
+from fairlimits._util.suppression import check_suppress
 from fairlimits._util.text_tables import text_table
 from fairlimits._util.types import Ints
 from fairlimits.errors import InputError
 from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve
 from fairlimits.evaluation.audits.figures import draw, draw_all
 from fairlimits.evaluation.audits.sentences import model_words, notes, rates_heading
-from fairlimits.notions import NOT_ESTIMABLE, Estimate, draw_rates, rates_table
+from fairlimits.notions import NOT_ESTIMABLE, Estimate, draw_rates, rates_table, with_suppressed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,6 +50,8 @@ class Audit(Shown):
         Of the intervals; None if there are none.
     alone : bool
         Whether the rules were made from the predictions, for want of other features.
+    suppress : int, optional
+        Fewest people that a figure may rest on, where others are suppressed.
     """
 
     models: tuple[AuditedModel, ...]
@@ -61,6 +64,21 @@ class Audit(Shown):
     learned: int | None
     confidence: float | None
     alone: bool
+    suppress: int | None = None
+
+    def suppressed(self, least: int | None, hidden: Collection[str] = ()) -> Audit:
+        """Leave out counts and rates that rest on fewer people; None leaves nothing out.
+
+        Parameters
+        ----------
+        least : int or None
+            Fewest people that a figure may rest on.
+        hidden : collection of str
+            Groups to be left out anyway.
+        """
+        if check_suppress(least) is None:
+            return self
+        return replace(self, models=tuple(own.suppressed(least, hidden) for own in self.models), suppress=least)
 
     @property
     def tested(self) -> int | None:
@@ -87,17 +105,17 @@ class Audit(Shown):
                     "lowest": None if side is None else side.lowest or None,
                     "highest": None if side is None else side.highest or None,
                 }
-                for name, estimate in (
-                    ("accuracy", model.accuracy),
-                    ("gap", gap),
-                    ("gap of the rule as fair", own.rule_gaps[own.notions[0]] if len(own.notions) == 1 else gap),
-                    ("accuracy of the rule as fair", own.rule_accuracy),
-                    ("avoidable loss", own.avoidable),
-                    ("unavoidable loss", own.unavoidable),
-                    ("accuracy of the best rule", self.best),
-                    ("loss against the best rule", model.loss),
-                ):
-                    record |= {name: estimate.value, f"{name}, low": estimate.low, f"{name}, high": estimate.high}
+                figures = {
+                    "accuracy": model.accuracy,
+                    "gap": gap,
+                    "gap of the rule as fair": own.rule_gaps[own.notions[0]] if len(own.notions) == 1 else gap,
+                    "accuracy of the rule as fair": own.rule_accuracy,
+                    "avoidable loss": own.avoidable,
+                    "unavoidable loss": own.unavoidable,
+                    "accuracy of the best rule": self.best,
+                    "loss against the best rule": model.loss,
+                }
+                record = with_suppressed(record, figures, self.suppress)
                 records.append(record | {"limit beaten": own.beaten, "verdict": own.verdict})
         return pa.Table.from_pylist(records)
 
@@ -127,7 +145,14 @@ class Audit(Shown):
     def notes(self) -> tuple[str, ...]:
         """What a reader must know about these figures."""
         return notes(
-            self.models, self.notions, self.aware, self.groups, self.counts, self.alone, plug_in=self.learned is None
+            self.models,
+            self.notions,
+            self.aware,
+            self.groups,
+            self.counts,
+            self.alone,
+            plug_in=self.learned is None,
+            suppress=self.suppress,
         )
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
+from fairlimits._util.suppression import check_suppress
 from fairlimits._util.types import Ints
 from fairlimits.data import Dataset, Feature
 from fairlimits.errors import DataError, InputError
@@ -47,6 +48,7 @@ def audit(
     aware: bool = False,
     test_size: float = 0.3,
     estimator: Any = None,
+    suppress: int | None = None,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -78,6 +80,8 @@ def audit(
         Share of the rows to judge on.
     estimator : scikit-learn classifier, optional
         What to learn with; see `estimate_outcome`.
+    suppress : int, optional
+        Leave out counts and rates that rest on fewer people, in all that is shown and written.
     confidence, resamples, random_state
         See `evaluate`.
     progress : callable, optional
@@ -95,8 +99,9 @@ def audit(
     names = _check_notions(notions)
     check_confidence(confidence)
     check_resamples(resamples)
+    check_suppress(suppress)
     if isinstance(data, CellDistribution):
-        return audit_cells(data, predictions, names, threshold, aware)
+        return audit_cells(data, predictions, names, threshold, aware).suppressed(suppress)
     if not isinstance(data, Dataset):
         raise InputError(f"{type(data).__name__} cannot be audited; give a Dataset or a CellDistribution.")
     tell = or_silent(progress)
@@ -126,7 +131,7 @@ def audit(
         resamples=resamples,
         random_state=random_state,
         progress=lambda done, words: tell(_LEARNED + (1 - _LEARNED) * done, words),
-    )
+    ).suppressed(suppress)
 
 
 def audit_on(

@@ -9,7 +9,7 @@ from fairlimits._util.small_samples import enough
 from fairlimits._util.types import Ints
 from fairlimits.data import set_aside_note
 from fairlimits.evaluation.audits.comparisons import NO_LEAD, ROUNDING, AuditedModel, Standing, above_zero
-from fairlimits.notions import NOT_ESTIMABLE_TEXT, NOTIONS, Estimate, title
+from fairlimits.notions import NOTIONS, Estimate, title
 
 
 def model_words(model: AuditedModel, rows: int | None) -> str:
@@ -111,6 +111,7 @@ def notes(
     counts: Ints | None,
     alone: bool,
     plug_in: bool,
+    suppress: int | None,
 ) -> tuple[str, ...]:
     """What a reader must know about the figures, a sentence or two each."""
     found = [beaten_words(model, aware) for model in models if model.beaten]
@@ -118,10 +119,19 @@ def notes(
     if how:
         found.append(f"How predictions became decisions: {'; '.join(how)}.")
     where = "" if plug_in else " on the held-out rows"
-    small = None if counts is None or not _sets_aside(notions, counts) else set_aside_note(groups, counts, where)
+    small = (
+        None
+        if counts is None or not _sets_aside(notions, counts)
+        else set_aside_note(groups, counts, where, counted=suppress is None)
+    )
     if small is not None:
         found.append(small)
-    weak = [name for name in notions if not models[0].gaps[name].known]
+    if suppress is not None:
+        found.append(
+            f"Suppressed, to protect people: counts and rates that rest on fewer than {suppress} people, and others "
+            "from which these could be worked out."
+        )
+    weak = [name for name in notions if not (models[0].gaps[name].known or models[0].gaps[name].suppressed)]
     if weak:
         found.append(
             f"Not estimable{where}: {', '.join(weak)}, for no two groups are left to compare. Give more rows, or join "
@@ -179,7 +189,7 @@ def _in_points(difference: Estimate) -> list[str]:
 
 def points_cell(difference: Estimate) -> str:
     """A difference in percentage points, for a table."""
-    return _points(difference).replace(" points", "") if difference.known else NOT_ESTIMABLE_TEXT
+    return _points(difference).replace(" points", "") if difference.known else str(difference)
 
 
 def avoidable_cell(standing: Standing) -> str:

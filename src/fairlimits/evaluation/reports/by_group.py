@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairlimits.evaluation.reports.parts import HeldOutFigure
+from fairlimits.evaluation.reports.parts import Figure, HeldOutFigure
 from fairlimits.notions import Evaluation
 
 
 @dataclass(frozen=True)
 class GroupLine:
-    """One group's held-out rates under a rule; None where too few rows stand behind one."""
+    """One group's held-out rates under a rule; None where too few rows stand behind one, or that it is suppressed."""
 
     group: str
-    rows: int
-    figures: dict[str, HeldOutFigure | None]
+    rows: int | str
+    figures: dict[str, Figure]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class GroupGap:
     """Between which groups, and in which rate, a notion's gap lies; None where nothing can be compared."""
 
     notion: str
-    gap: HeldOutFigure | None
+    gap: Figure
     rate: str
     lowest: str
     highest: str
@@ -51,14 +51,13 @@ class Fares:
     def of(cls, rule: str, evaluation: Evaluation) -> Fares:
         """Read them from an evaluation on new people."""
         found = evaluation.by_group
-        figures = {**found.figures, "selection ratio": found.ratios}
         return cls(
             rule,
             tuple(
                 GroupLine(
                     name,
                     found.rows[g] or 0,
-                    {figure: HeldOutFigure.of(own[g]) for figure, own in figures.items()},
+                    {figure: HeldOutFigure.of(own[g]) for figure, own in found.shown.items()},
                 )
                 for g, name in enumerate(found.groups)
             ),

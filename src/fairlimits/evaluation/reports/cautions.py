@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from fairlimits.data import Dataset, concerns
+from fairlimits._util.small_samples import listed
+from fairlimits._util.suppression import SUPPRESSED_TEXT
+from fairlimits.data import Concern, Dataset, concerns, small_groups_note
 from fairlimits.evaluation.reports.held_out import HeldOut
 from fairlimits.evaluation.reports.on_cells import OnCells
 from fairlimits.evaluation.reports.parts import FEW_TO_CERTIFY, SMALL_GROUPS, Caution
+from fairlimits.evaluation.reports.suppression import Suppression
 from fairlimits.evaluation.row_counts import rows_needed
 from fairlimits.notions import NOTIONS, title
 
@@ -19,7 +22,7 @@ _CERTIFIED = 0.05
 _SURE_WITHIN = 0.02
 
 
-def find_cautions(data: Dataset, held_out: HeldOut, on_cells: OnCells) -> tuple[Caution, ...]:
+def find_cautions(data: Dataset, held_out: HeldOut, on_cells: OnCells, withhold: Suppression) -> tuple[Caution, ...]:
     """Collect what columns, few rows and unmet tolerances leave in doubt.
 
     Parameters
@@ -28,20 +31,46 @@ def find_cautions(data: Dataset, held_out: HeldOut, on_cells: OnCells) -> tuple[
         The people.
     held_out, on_cells
         What was found on them.
+    withhold : Suppression
+        What to leave out.
     """
     return (
-        *_small_groups(data, held_out),
-        *(Caution(own.kind, own.columns, own.text) for own in concerns(data)),
+        *_suppressed(data, withhold),
+        *_small_groups(data, held_out, withhold),
+        *(Caution(own.kind, own.columns, _text(own, withhold)) for own in concerns(data)),
         *_few_rows(data, held_out, on_cells),
         *_few_learned(on_cells),
-        *_few_to_certify(data, held_out),
+        *_few_to_certify(data, held_out, withhold),
         *(Caution("tolerance not met", (), note) for note in held_out.notes),
     )
 
 
-def _small_groups(data: Dataset, held_out: HeldOut) -> Iterator[Caution]:
+def _text(concern: Concern, withhold: Suppression) -> str:
+    """What is to be said of columns, without the number of people where that may be small."""
+    name = listed(concern.columns)
+    if withhold.least is not None and concern.kind == "empty":
+        return f"{name} has hardly any value: leave it out, for it says nothing."
+    if withhold.least is not None and concern.kind == "grouped":
+        return f"The rare values of {name} are grouped as one."
+    return concern.text
+
+
+def _suppressed(data: Dataset, withhold: Suppression) -> Iterator[Caution]:
+    """Say what is left out to protect people."""
+    if withhold.least is None:
+        return
+    text = (
+        f"Suppressed, to protect people: counts and rates that rest on fewer than {withhold.least} people, and others "
+        "from which these could be worked out."
+    )
+    if withhold.hidden:
+        text += f" Groups whose number is suppressed: {listed(withhold.hidden)}."
+    yield Caution(SUPPRESSED_TEXT, data.schema.sensitive, text)
+
+
+def _small_groups(data: Dataset, held_out: HeldOut, withhold: Suppression) -> Iterator[Caution]:
     """Say which groups are too small to speak about, in the table and, if they are more, among held-out rows."""
-    for note in (data.small_groups_note, held_out.set_aside):
+    for note in (small_groups_note(data, counted=withhold.least is None), held_out.set_aside):
         if note is not None:
             yield Caution(SMALL_GROUPS, (*data.schema.sensitive, data.schema.label), note)
 
@@ -73,9 +102,10 @@ def _few_learned(on_cells: OnCells) -> Iterator[Caution]:
         )
 
 
-def _few_to_certify(data: Dataset, held_out: HeldOut) -> Iterator[Caution]:
+def _few_to_certify(data: Dataset, held_out: HeldOut, withhold: Suppression) -> Iterator[Caution]:
     """Say which gaps the held-out rows could not show to be small, even if they were 0, and how many rows could."""
-    needed = rows_needed(data.counts, dict.fromkeys(NOTIONS, _CERTIFIED))
+    # Which number of rows it takes tells how many people the smallest groups have.
+    needed = rows_needed(data.counts, dict.fromkeys(NOTIONS, _CERTIFIED), ~withhold.labels)
     short = {name: rows for name, rows in needed.items() if rows > held_out.tested}
     if short:
         most = ", ".join(f"{title(name)} {rows:,}" for name, rows in short.items())

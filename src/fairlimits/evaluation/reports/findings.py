@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
@@ -12,15 +12,26 @@ from typing import Any
 import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
+from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits.data import Dataset, Feature, check_seed
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation.reports.cautions import find_cautions
 from fairlimits.evaluation.reports.held_out import HeldOut, find_held_out
 from fairlimits.evaluation.reports.on_cells import OnCells, find_on_cells
 from fairlimits.evaluation.reports.parts import Caution, FeatureLine, GroupCount
+from fairlimits.evaluation.reports.suppression import Suppression
 from fairlimits.law import estimate_outcome
 from fairlimits.limits import ConstantRuleWarning
-from fairlimits.notions import INDIVIDUAL, check_confidence, check_tolerances
+from fairlimits.notions import (
+    ACCURACY,
+    INDIVIDUAL,
+    Objective,
+    Requirement,
+    check_confidence,
+    check_tolerances,
+    read_objective,
+    read_requirements,
+)
 
 SCHEMA = 1
 """Version of the layout that `Findings.to_dict` gives; ``docs/report.md`` describes it."""
@@ -46,8 +57,12 @@ class Findings:
     groups : tuple of GroupCount
     features : tuple of FeatureLine
         What rules see, the group aside.
+    base_rate : float
+        Share of the people who have the label.
     majority_accuracy : float
         Accuracy of deciding everybody alike.
+    suppress : int or None
+        Fewest people that a figure rests on, where others are suppressed.
     held_out : HeldOut
         Figures on rows that took no part in making the rules.
     on_cells : OnCells
@@ -65,7 +80,9 @@ class Findings:
     rows: int
     groups: tuple[GroupCount, ...]
     features: tuple[FeatureLine, ...]
+    base_rate: float
     majority_accuracy: float
+    suppress: int | None
     held_out: HeldOut
     on_cells: OnCells
     warnings: tuple[Caution, ...]
@@ -83,8 +100,11 @@ def collect_findings(
     *,
     tolerances: Mapping[str, float] | None = None,
     confidence: float | None = None,
+    requirements: Iterable[Requirement | str] = (),
+    objective: Objective | str = ACCURACY,
     test_size: float = 0.3,
     estimator: Any = None,
+    suppress: int | None = None,
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Findings:
@@ -103,10 +123,16 @@ def collect_findings(
         Of the four situations; by default DP within 0.05.
     confidence : float, optional
         Confidence with which rules are to keep their tolerances among people whom nobody has seen; see `solve`.
+    requirements : iterable of Requirement or str
+        What the rule that is asked for besides must keep; see `solve`.
+    objective : Objective or str
+        What that rule is best at.
     test_size : float, default=0.3
         Share of the rows to judge rules on.
     estimator : scikit-learn classifier, optional
         What to learn with; see `estimate_outcome`.
+    suppress : int, optional
+        Leave out counts and rates that rest on fewer people.
     random_state : int, default=0
         Seed of everything.
     progress : callable, optional
@@ -118,6 +144,8 @@ def collect_findings(
         check_confidence(confidence)
         if INDIVIDUAL in asked:
             raise InputError("Gaps of groups can be certified, individual fairness cannot; leave one of both out.")
+    kept, goal = read_requirements(requirements), read_objective(objective)
+    withhold = Suppression.of(data, suppress)
     tell = or_silent(progress)
     learn, test = data.split(test_size, random_state)
     outcome = estimate_outcome(
@@ -128,14 +156,17 @@ def collect_findings(
         warnings.simplefilter("ignore", SmallGroupsWarning)
         warnings.simplefilter("ignore", ConstantRuleWarning)
         cells = find_on_cells(
-            outcome, random_state, lambda done, words: tell(_LEARNED + (_SOLVED - _LEARNED) * done, words)
+            outcome, withhold, random_state, lambda done, words: tell(_LEARNED + (_SOLVED - _LEARNED) * done, words)
         )
         judged = find_held_out(
             outcome,
             test,
             asked,
+            requirements=kept,
+            objective=goal,
             counts=data.counts,
             certified=confidence,
+            withhold=withhold,
             random_state=random_state,
             tell=lambda done, words: tell(_SOLVED + (1 - _SOLVED) * done, words),
         )
@@ -147,12 +178,14 @@ def collect_findings(
         positive=str(data.schema.positive),
         sensitive=data.schema.sensitive,
         rows=data.n_rows,
-        groups=tuple(_group(data, share, g) for g in range(len(data.groups))),
-        features=tuple(_feature(data, own) for own in data.schema.features),
+        groups=tuple(_group(data, share, g, withhold) for g in range(len(data.groups))),
+        features=tuple(_feature(data, own, withhold) for own in data.schema.features),
+        base_rate=rate,
         majority_accuracy=max(rate, 1 - rate),
+        suppress=withhold.least,
         held_out=judged,
         on_cells=cells,
-        warnings=find_cautions(data, judged, cells),
+        warnings=find_cautions(data, judged, cells, withhold),
         versions={"python": platform.python_version()}
         | {package: version(package) for package in ("numpy", "scipy", "scikit-learn", "highspy", "pyarrow")},
     )
@@ -165,21 +198,26 @@ def _plain(value: Any) -> Any:
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _group(data: Dataset, share: np.ndarray, g: int) -> GroupCount:
+def _group(data: Dataset, share: np.ndarray, g: int, withhold: Suppression) -> GroupCount:
+    if withhold.rows[g]:
+        return GroupCount(data.groups[g], SUPPRESSED_TEXT, SUPPRESSED_TEXT, SUPPRESSED_TEXT)
     inside = data.group == g
     weight = float(share[inside].sum())
+    base = float(share[inside] @ data.label[inside]) / weight if weight > 0 else None
     return GroupCount(
         name=data.groups[g],
         rows=int(data.counts[g].sum()),
         share=weight,
-        base_rate=float(share[inside] @ data.label[inside]) / weight if weight > 0 else None,
+        base_rate=SUPPRESSED_TEXT if withhold.labels[g] else base,
     )
 
 
-def _feature(data: Dataset, feature: Feature) -> FeatureLine:
+def _feature(data: Dataset, feature: Feature, withhold: Suppression) -> FeatureLine:
     values = data.columns[feature.name]
     if feature.kind == "numeric":
-        return FeatureLine(feature.name, feature.kind, None, float(np.isnan(values).mean()))
+        missing = withhold.share(float(np.isnan(values).mean()), data.n_rows)
+        return FeatureLine(feature.name, feature.kind, None, missing)
     absent = len(feature.categories) - 1 if None in feature.categories else -1
     present = sum(own is not None for own in feature.categories)
-    return FeatureLine(feature.name, feature.kind, present, float((values == absent).mean()))
+    missing = withhold.share(float((values == absent).mean()), data.n_rows)
+    return FeatureLine(feature.name, feature.kind, present, missing)

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairlimits._util.progress import Progress
+from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits._util.types import Ints
 from fairlimits.data import Dataset, set_aside_note
 from fairlimits.decorrelation import decorrelate
+from fairlimits.evaluation.reports.asked_for import AskedFor, find_asked_for
 from fairlimits.evaluation.reports.by_group import Fares
 from fairlimits.evaluation.reports.parts import (
     PRICED_AT,
@@ -23,6 +25,7 @@ from fairlimits.evaluation.reports.parts import (
     SituationLine,
     finite,
 )
+from fairlimits.evaluation.reports.suppression import Suppression
 from fairlimits.evaluation.scenario_results import Scenarios
 from fairlimits.evaluation.scenarios import compare
 from fairlimits.law import Outcome, discretize
@@ -30,7 +33,10 @@ from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, Uncertif
 from fairlimits.notions import (
     NOTIONS,
     RESAMPLES,
+    Estimate,
     Evaluation,
+    Objective,
+    Requirement,
     evaluate_scores,
     percentile_estimate,
     resampled,
@@ -78,7 +84,9 @@ class HeldOut:
     situations : tuple of SituationLine
     situation_costs : tuple of SituationCost
     fares : tuple of Fares
-        How each group fares without the group seen: under the best rule, and within the tolerances.
+        How each group fares without the group seen: under the best rule, within the tolerances, and as asked for.
+    asked_for : AskedFor or None
+        What was asked for besides: another objective, or requirements.
     decorrelated : Decorrelated
     notes : tuple of str
         What could not be met, in words.
@@ -100,6 +108,7 @@ class HeldOut:
     situations: tuple[SituationLine, ...]
     situation_costs: tuple[SituationCost, ...]
     fares: tuple[Fares, ...]
+    asked_for: AskedFor | None
     decorrelated: Decorrelated
     notes: tuple[str, ...]
     set_aside: str | None
@@ -115,8 +124,11 @@ def find_held_out(
     test: Dataset,
     tolerances: Mapping[str, float],
     *,
+    requirements: tuple[Requirement, ...],
+    objective: Objective,
     counts: Ints,
     certified: float | None,
+    withhold: Suppression,
     random_state: int,
     tell: Progress,
 ) -> HeldOut:
@@ -130,10 +142,14 @@ def find_held_out(
         Rows to judge on.
     tolerances : mapping of str to float
         Of the four situations.
+    requirements, objective
+        What is asked for besides.
     counts : ndarray of int of shape (G, 2)
         Rows of the whole table, by group and label.
     certified : float, optional
         Confidence with which rules are to keep their tolerances among people whom nobody has seen.
+    withhold : Suppression
+        What to leave out.
     random_state : int
         Seed.
     tell : callable
@@ -146,10 +162,15 @@ def find_held_out(
         warnings.simplefilter("ignore", UncertifiedWarning)
         rules = _rules(outcome, certified, random_state, lambda done, words: tell(0.4 * done, words))
         tell(0.4, "judging on held-out rows")
-        costs, curves, free = _judge(rules, test, random_state)
+        costs, curves, free = _judge(rules, test, withhold, random_state)
         tell(0.5, "the four situations")
         warnings.simplefilter("always", UncertifiedWarning)
-        found = compare(outcome, test, tolerances, certified=certified, random_state=random_state)
+        found = compare(outcome, test, tolerances, certified=certified, random_state=random_state).suppressed(
+            withhold.least, withhold.hidden
+        )
+        besides, besides_fares = find_asked_for(
+            outcome, test, tolerances, requirements, objective, withhold, random_state
+        )
     for own in caught:
         if not issubclass(own.category, _NOTED):
             warnings.warn_explicit(own.message, own.category, own.filename, own.lineno, source=own.source)
@@ -170,10 +191,13 @@ def find_held_out(
         situation_costs=tuple(
             SituationCost(own.name, own.plug_in, HeldOutFigure(*map(float, own.held_out))) for own in found.costs
         ),
-        fares=_fares(free[False], found),
-        decorrelated=_decorrelated(outcome, test, random_state),
+        fares=(*_fares(free[False], found), *besides_fares),
+        asked_for=besides,
+        decorrelated=_decorrelated(outcome, test, withhold, random_state),
         notes=tuple(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, _NOTED))),
-        set_aside=set_aside_note(test.groups, test.counts, " on held-out rows", beyond=counts),
+        set_aside=set_aside_note(
+            test.groups, test.counts, " on held-out rows", beyond=counts, counted=withhold.least is None
+        ),
     )
 
 
@@ -196,12 +220,13 @@ def _rules(
 
 
 def _judge(
-    rules: Mapping[_Key, tuple[Rule, ...]], test: Dataset, random_state: int
+    rules: Mapping[_Key, tuple[Rule, ...]], test: Dataset, withhold: Suppression, random_state: int
 ) -> tuple[tuple[HeldOutCost, ...], tuple[HeldOutCurve, ...], dict[bool, Evaluation]]:
     every = [rule for own in rules.values() for rule in own]
     scores = decide_all(every, test)
     again = resampled(test, scores, RESAMPLES, random_state)
-    judged = evaluate_scores(scores, np.array([rule.accuracy for rule in every]), test, drawn=again)
+    plug_in = np.array([rule.accuracy for rule in every])
+    judged = [withhold.evaluation(own) for own in evaluate_scores(scores, plug_in, test, drawn=again)]
     value, drawn = tally(test, scores).accuracy(), again.accuracy()
     start, costs, curves = 0, [], []
     free: dict[bool, int] = {}
@@ -228,7 +253,7 @@ def _judge(
                         aware=aware,
                         accuracy=_known(judged[k]),
                         gap=gap,
-                        at_most=finite(judged[k].at_most[names[0]]),
+                        at_most=finite(judged[k].at_most.get(names[0], np.nan)),
                         cost=HeldOutFigure(*map(float, lost)),
                         constant=every[k].is_constant,
                     )
@@ -257,9 +282,14 @@ def _curve(names: tuple[str, ...], aware: bool, judged: list[Evaluation], rules:
         accuracy=[own.accuracy.value for own in judged],
         low=[own.accuracy.low for own in judged],
         high=[own.accuracy.high for own in judged],
-        gaps={name: [finite(own.gaps[name].value) for own in judged] for name in names},
+        gaps={name: [_value(own.gaps[name]) for own in judged] for name in names},
         constant=[rule.is_constant for rule in rules],
     )
+
+
+def _value(gap: Estimate) -> float | str | None:
+    """A gap without its interval; None where it is not estimable, a word where it is suppressed."""
+    return SUPPRESSED_TEXT if gap.suppressed else finite(gap.value)
 
 
 def _situations(found: Scenarios) -> tuple[SituationLine, ...]:
@@ -279,7 +309,7 @@ def _situations(found: Scenarios) -> tuple[SituationLine, ...]:
     )
 
 
-def _decorrelated(outcome: Outcome, test: Dataset, random_state: int) -> Decorrelated:
+def _decorrelated(outcome: Outcome, test: Dataset, withhold: Suppression, random_state: int) -> Decorrelated:
     """Make the least-distorting map on the law, and try it on rows that took no part in it."""
     learn = outcome.data
     # A cell's people are sent to other cells: it has to be a kind of people, not of outcomes alone.
@@ -294,6 +324,7 @@ def _decorrelated(outcome: Outcome, test: Dataset, random_state: int) -> Decorre
     # Cells in the order of who lives in them, so that a difference between groups shows as a slope.
     with np.errstate(invalid="ignore", divide="ignore"):
         order = np.argsort(np.nan_to_num(people[:, 0] / people.sum(axis=1)), kind="stable")
+    shown = dist.counts is None or withhold.laws(dist.counts.sum(axis=2))
     attacks = certificate.attacks
     before = max((a.auc for a in attacks if not a.mapped and not a.with_label), default=np.nan)
     after = certificate.worst
@@ -313,7 +344,7 @@ def _decorrelated(outcome: Outcome, test: Dataset, random_state: int) -> Decorre
         auc_after=HeldOutFigure(float(after.auc), float(after.low), float(after.high)),
         auc_with_label=HeldOutFigure(float(known.auc), float(known.low), float(known.high)),
         groups=list(dist.groups),
-        law_before=law[order].T.tolist(),
-        law_after=mapped[order].T.tolist(),
+        law_before=law[order].T.tolist() if shown else SUPPRESSED_TEXT,
+        law_after=mapped[order].T.tolist() if shown else SUPPRESSED_TEXT,
         words=certificate.summary(),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairlimits._util.progress import Progress
+from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits._util.types import Floats
 from fairlimits.data import value_text
 from fairlimits.evaluation.reports.parts import (
@@ -19,9 +20,10 @@ from fairlimits.evaluation.reports.parts import (
     Tensions,
     finite,
 )
+from fairlimits.evaluation.reports.suppression import Suppression
 from fairlimits.law import CellDistribution, Neighbourhood, Outcome
 from fairlimits.limits import Rule, Variables, frontier, on_cells, solve, tension
-from fairlimits.notions import INDIVIDUAL, NOTIONS, estimable, title
+from fairlimits.notions import INDIVIDUAL, NOTIONS, estimable, plug_in_rates, suppress_rates, title
 
 _INDIVIDUAL_TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
 _STRICT = 0.1
@@ -46,7 +48,7 @@ class OnCells:
     best_seen, best_hidden : float
         Accuracy of the best rules without constraint.
     gaps_seen, gaps_hidden : dict
-        Their gaps in the group notions; None where they cannot be estimated.
+        Their gaps in the group notions; None where they cannot be estimated, a word where they are suppressed.
     prices : tuple of Price
     curves : tuple of Curve
     tensions : Tensions
@@ -63,8 +65,8 @@ class OnCells:
     cells: int
     best_seen: float
     best_hidden: float
-    gaps_seen: dict[str, float | None]
-    gaps_hidden: dict[str, float | None]
+    gaps_seen: dict[str, float | str | None]
+    gaps_hidden: dict[str, float | str | None]
     prices: tuple[Price, ...]
     curves: tuple[Curve, ...]
     tensions: Tensions
@@ -78,13 +80,15 @@ class OnCells:
         return next(own for own in self.prices if (own.notion, own.tolerance, own.aware) == wanted)
 
 
-def find_on_cells(outcome: Outcome, random_state: int, tell: Progress) -> OnCells:
+def find_on_cells(outcome: Outcome, withhold: Suppression, random_state: int, tell: Progress) -> OnCells:
     """Compute everything that a report says of the law itself.
 
     Parameters
     ----------
     outcome : Outcome
         The law: an estimate on the rows to learn from.
+    withhold : Suppression
+        What to leave out.
     random_state : int
         Seed of the cells.
     tell : callable
@@ -100,8 +104,8 @@ def find_on_cells(outcome: Outcome, random_state: int, tell: Progress) -> OnCell
                 rule = solve(dist, {notion: tolerance}, aware=aware)
                 prices.append(_price(rule, notion, tolerance))
                 if not aware and tolerance == PRICED_AT[-1]:
-                    shifts += _shifts(rule, free[False], notion, tolerance)
-                    affected += _affected(rule, free[False], notion, tolerance)
+                    shifts += _shifts(rule, free[False], notion, tolerance, withhold)
+                    affected += _affected(rule, free[False], notion, tolerance, withhold)
             curve = frontier(dist, [notion], aware=aware, exact=True)
             tolerances = curve.grid[notion].tolist()
             curves.append(Curve(notion, title(notion), aware, tolerances, curve.plug_in.tolist()))
@@ -114,8 +118,8 @@ def find_on_cells(outcome: Outcome, random_state: int, tell: Progress) -> OnCell
         cells=dist.n_cells,
         best_seen=free[True].accuracy,
         best_hidden=free[False].accuracy,
-        gaps_seen=_shown_gaps(free[True]),
-        gaps_hidden=_shown_gaps(free[False]),
+        gaps_seen=_shown_gaps(free[True], withhold),
+        gaps_hidden=_shown_gaps(free[False], withhold),
         prices=tuple(prices),
         curves=tuple(curves),
         tensions=tensions,
@@ -138,9 +142,12 @@ def _price(rule: Rule, notion: str, tolerance: float) -> Price:
     )
 
 
-def _shown_gaps(rule: Rule) -> dict[str, float | None]:
-    """Gaps in group notions that can be estimated; None for the others."""
-    return {name: finite(rule.gaps[name]) for name in NOTIONS}
+def _shown_gaps(rule: Rule, withhold: Suppression) -> dict[str, float | str | None]:
+    """Gaps in group notions that can be estimated and shown; None or a word for the others."""
+    gaps = suppress_rates(
+        plug_in_rates(rule.distribution.rates, rule.group_scores), withhold.least, withhold.hidden
+    ).gaps
+    return {name: SUPPRESSED_TEXT if gaps[name].estimate.suppressed else finite(rule.gaps[name]) for name in NOTIONS}
 
 
 def _tensions(dist: CellDistribution, comparable: CellDistribution) -> Tensions:
@@ -156,34 +163,49 @@ def _tensions(dist: CellDistribution, comparable: CellDistribution) -> Tensions:
     return Tensions(list(alike.notions), alike.tolerance, alike.aware, pair_loss.tolist(), matrix.tolist())
 
 
-def _shifts(rule: Rule, free: Rule, notion: str, tolerance: float) -> list[Shift]:
+def _shifts(rule: Rule, free: Rule, notion: str, tolerance: float, withhold: Suppression) -> list[Shift]:
     """Whom a notion decides otherwise, group by group."""
     dist, change = rule.distribution, rule.scores - free.scores
-    people = dist.mass.sum(axis=2)
+    people, rows = dist.mass.sum(axis=2), _people(dist)
+    ways = [np.maximum(way, 0) for way in (change, -change)]
+    hidden = [withhold.few(rows.T @ way) for way in ways]
     shifts = []
     for g, name in enumerate(dist.groups):
         share = people[:, g].sum()
         if share > 0:
-            more, less = (float(people[:, g] @ np.maximum(way, 0) / share) for way in (change, -change))
+            more, less = (
+                SUPPRESSED_TEXT if hide[g] else float(people[:, g] @ way / share)
+                for way, hide in zip(ways, hidden, strict=True)
+            )
             shifts.append(Shift(notion, tolerance, name, more, less))
     return shifts
 
 
-def _affected(rule: Rule, free: Rule, notion: str, tolerance: float) -> list[Affected]:
+def _affected(rule: Rule, free: Rule, notion: str, tolerance: float, withhold: Suppression) -> list[Affected]:
     """What the people are like whom a notion decides otherwise, those with more and those with less yes."""
     dist, change = rule.distribution, rule.scores - free.scores
-    people = dist.mass.sum(axis=2)
+    people, rows = dist.mass.sum(axis=2), _people(dist)
     found = []
     for more_yes in (True, False):
-        moved = people * np.maximum(change if more_yes else -change, 0)[:, None]
-        share = float(moved.sum())
-        if share <= _FEWEST:
+        way = np.maximum(change if more_yes else -change, 0)
+        moved = people * way[:, None]
+        share, behind = float(moved.sum()), rows.T @ way
+        # What so few people are like is not for others to know.
+        if share <= _FEWEST or (withhold.least is not None and behind.sum() < withhold.least):
             continue
         weight = moved.sum(axis=1)
         low, high = _middle(dist.mass[:, :, 1].sum(axis=1), people.sum(axis=1), weight)
-        by_group = dict(zip(dist.groups, (moved.sum(axis=0) / share).tolist(), strict=True))
-        found.append(Affected(notion, tolerance, more_yes, share, low, high, by_group, _person(dist, weight)))
+        groups = {
+            name: SUPPRESSED_TEXT if hide else float(own)
+            for name, hide, own in zip(dist.groups, withhold.few(behind), moved.sum(axis=0) / share, strict=True)
+        }
+        found.append(Affected(notion, tolerance, more_yes, share, low, high, groups, _person(dist, weight)))
     return found
+
+
+def _people(dist: CellDistribution) -> Floats:
+    """Rows of each cell and group that a law was learned from."""
+    return np.zeros(dist.mass.shape[:2]) if dist.counts is None else dist.counts.sum(axis=2).astype(np.float64)
 
 
 def _middle(ones: Floats, people: Floats, weight: Floats) -> tuple[float, float]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits.notions import Estimate
 
 PRICED_AT = (0.0, 0.05)
@@ -20,9 +22,15 @@ class HeldOutFigure:
     high: float
 
     @classmethod
-    def of(cls, estimate: Estimate) -> HeldOutFigure | None:
-        """Take over an estimate; None where it is not estimable."""
-        return cls(*map(float, estimate)) if estimate.known else None
+    def of(cls, estimate: Estimate) -> Figure:
+        """Take over an estimate; None where it is not estimable, a word where it is suppressed."""
+        if estimate.known:
+            return cls(*map(float, estimate))
+        return SUPPRESSED_TEXT if estimate.suppressed else None
+
+
+Figure: TypeAlias = HeldOutFigure | str | None
+"""A held-out figure; None where it is not estimable, a word where it is suppressed."""
 
 
 SMALL_GROUPS = "small groups"
@@ -32,7 +40,15 @@ FEW_TO_CERTIFY = "few rows to certify"
 """Kind of the caution that there are too few rows to show that a gap is small."""
 
 # Kinds that change what all figures mean, and come before them; the others are those of `data.concerns`.
-_FIRST = (SMALL_GROUPS, FEW_TO_CERTIFY, "leak", "missingness follows the label", "reveals the group", "id")
+_FIRST = (
+    SUPPRESSED_TEXT,
+    SMALL_GROUPS,
+    FEW_TO_CERTIFY,
+    "leak",
+    "missingness follows the label",
+    "reveals the group",
+    "id",
+)
 
 
 @dataclass(frozen=True)
@@ -51,12 +67,15 @@ class Caution:
 
 @dataclass(frozen=True)
 class GroupCount:
-    """A group's rows, its share of the weight, and the rate of label 1 in it (None without weight)."""
+    """A group's rows, its share of the weight, and the rate of label 1 in it (None without weight).
+
+    Each is a word where it is suppressed.
+    """
 
     name: str
-    rows: int
-    share: float
-    base_rate: float | None
+    rows: int | str
+    share: float | str
+    base_rate: float | str | None
 
 
 @dataclass(frozen=True)
@@ -66,7 +85,7 @@ class FeatureLine:
     name: str
     kind: str
     categories: int | None
-    missing: float
+    missing: float | str
 
 
 @dataclass(frozen=True)
@@ -137,8 +156,8 @@ class Shift:
     notion: str
     tolerance: float
     group: str
-    more_yes: float
-    more_no: float
+    more_yes: float | str
+    more_no: float | str
 
 
 @dataclass(frozen=True)
@@ -167,7 +186,7 @@ class Affected:
     share: float
     label_low: float
     label_high: float
-    groups: dict[str, float]
+    groups: dict[str, float | str]
     person: dict[str, str]
 
 
@@ -195,7 +214,7 @@ class HeldOutCost:
     tolerance: float
     aware: bool
     accuracy: HeldOutFigure
-    gap: HeldOutFigure | None
+    gap: Figure
     at_most: float | None
     """What the gap stays within with the confidence of the intervals, one-sided."""
     cost: HeldOutFigure
@@ -214,7 +233,7 @@ class HeldOutCurve:
     accuracy: list[float]
     low: list[float]
     high: list[float]
-    gaps: dict[str, list[float | None]]
+    gaps: dict[str, list[float | str | None]]
     constant: list[bool]
     """Whether the rule at each tolerance gives everybody the same score."""
 
@@ -229,7 +248,7 @@ class SituationLine:
     rule_fixed_before: bool
     plug_in: float
     accuracy: HeldOutFigure
-    gaps: dict[str, HeldOutFigure | None]
+    gaps: dict[str, Figure]
     correlation: float | None
     constant: bool
     """Whether the rule gives everybody the same score."""
@@ -249,7 +268,7 @@ class Decorrelated:
     """The least-distorting map, before and after, and what it does to rows that took no part and to adversaries there.
 
     Correlation, accuracy and the groups' laws are plug-in figures of `cells` cells; the rest is of `tested` held-out
-    rows.
+    rows. The laws are a word where they are suppressed.
     """
 
     notion: str
@@ -266,8 +285,8 @@ class Decorrelated:
     auc_after: HeldOutFigure
     auc_with_label: HeldOutFigure
     groups: list[str]
-    law_before: list[list[float]]
-    law_after: list[list[float]]
+    law_before: list[list[float]] | str
+    law_after: list[list[float]] | str
     words: str
 
 

@@ -1,0 +1,124 @@
+"""Rates and gaps of groups that rest on too few people, left out before anybody sees them.
+
+A group's label and decision part its people in four. Its base rate and its selection rate are shown if enough people
+are on both sides of them; what tells how decisions and labels go together (TPR, FPR, accuracy, precision) only if
+enough are in all four parts, for from some of these the others can be worked out. A gap is shown if both groups that it
+lies between are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+
+from fairlimits._util.suppression import SUPPRESSED_TEXT, withheld
+from fairlimits._util.types import Flags, Floats
+from fairlimits.errors import InputError
+from fairlimits.notions.evaluations import Evaluation
+from fairlimits.notions.group_rates import Gap, GroupRates
+from fairlimits.notions.intervals import SUPPRESSED, Estimate
+from fairlimits.notions.parsing import read_requirements
+from fairlimits.notions.registry import NOTIONS
+from fairlimits.notions.requirements import EACH_GROUP, Limit
+
+_BOTH = ("true positive rate", "false positive rate", "accuracy", "precision")
+
+
+def suppress_rates(found: GroupRates, least: int | None, hidden: Collection[str] = ()) -> GroupRates:
+    """Leave out what rests on too few people.
+
+    Parameters
+    ----------
+    found : GroupRates
+        Rates of people who are counted.
+    least : int or None
+        Fewest people that a figure may rest on; None leaves nothing out.
+    hidden : collection of str
+        Groups to be left out anyway, because they are elsewhere.
+    """
+    if least is None:
+        return found
+    if found.parts is None:
+        raise InputError(
+            "This law was given without counts of rows, so nothing says which figures rest on few people; leave "
+            "suppress out, or give rows."
+        )
+    out = _withheld(found, found.parts, least)
+    always = np.isin(found.groups, list(hidden)) | out["rows"]
+    figures = {name: _without(own, out[name] | always) for name, own in found.figures.items()}
+    selected = out["selection rate"] | always
+    return replace(
+        found,
+        rows=tuple(SUPPRESSED_TEXT if hide else own for own, hide in zip(found.rows, always, strict=True)),
+        figures=figures,
+        ratios=_without(found.ratios, selected | (selected & _is_top(found.ratios)).any()),
+        gaps={name: _gap(found, name, figures) for name in found.gaps},
+        parts=None,
+        suppress=least,
+    )
+
+
+def suppress_evaluation(found: Evaluation, least: int | None, hidden: Collection[str] = ()) -> Evaluation:
+    """Leave out of an evaluation what rests on too few people (see `suppress_rates`)."""
+    if least is None:
+        return found
+    rates = suppress_rates(found.by_group, least, hidden)
+    gaps = {name: rates.gaps[name].estimate if name in rates.gaps else own for name, own in found.gaps.items()}
+    return replace(
+        found,
+        by_group=rates,
+        gaps=gaps,
+        at_most={name: own for name, own in found.at_most.items() if not gaps[name].suppressed},
+        attained={text: SUPPRESSED if _hides(text, rates) else own for text, own in found.attained.items()},
+        counts=None,
+        set_aside=tuple(name for name in rates.groups if any(own.startswith(f"{name} (") for own in found.set_aside)),
+    )
+
+
+def _withheld(found: GroupRates, parts: Floats, least: int) -> dict[str, Flags]:
+    """Which groups each figure is left out for, from their people by label and decision."""
+    known = np.array([own.known for own in found.figures["accuracy"]])
+    by_label = np.column_stack([parts[:, [0, 2]].sum(axis=1), parts[:, [1, 3]].sum(axis=1)])
+    by_decision = np.column_stack([parts[:, :2].sum(axis=1), parts[:, 2:].sum(axis=1)])
+    base, selected, both = (withheld(own, least, known) for own in (by_label, by_decision, parts))
+    return {
+        "rows": withheld(parts.sum(axis=1, keepdims=True), least),
+        "base rate": base,
+        "selection rate": selected,
+        **dict.fromkeys(_BOTH, both | base | selected),
+    }
+
+
+def _without(figures: tuple[Estimate, ...], hide: Flags) -> tuple[Estimate, ...]:
+    return tuple(SUPPRESSED if one and own.known else own for own, one in zip(figures, hide, strict=True))
+
+
+def _is_top(ratios: tuple[Estimate, ...]) -> Flags:
+    """Whose rate all others are compared with: shown beside a ratio, another rate would give it away."""
+    return np.array([own.value == 1 for own in ratios])
+
+
+def _gap(found: GroupRates, name: str, figures: dict[str, tuple[Estimate, ...]]) -> Gap:
+    """The gap of a notion, unless it lies between groups of which one is left out, or nothing says which."""
+    gap = found.gaps[name]
+    if not gap.estimate.known:
+        return gap
+    shown = {group: at for at, group in enumerate(found.groups)}
+    if gap.lowest:
+        ends = [figures[gap.rate][shown[group]] for group in (gap.lowest, gap.highest)]
+    else:
+        ends = [own for rate in NOTIONS[name].rates for own in figures[rate.name]]
+    return Gap(SUPPRESSED) if any(own.suppressed for own in ends) else gap
+
+
+def _hides(text: str, rates: GroupRates) -> bool:
+    """Whether what a requirement is about tells of a group that is left out."""
+    (own,) = read_requirements(text)
+    if isinstance(own, Limit) and own.group is None:
+        return False
+    figures = rates.figures.get(own.needed.name, rates.figures["accuracy"])
+    if isinstance(own, Limit) and own.group != EACH_GROUP:
+        figures = (figures[rates.groups.index(str(own.group))],)
+    return any(figure.suppressed for figure in figures)
