@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits.data import reading
 from fairlimits.data.arrays import apportion, dictionary, frozen, frozen_codes
 from fairlimits.data.bins import Bins
@@ -276,7 +277,8 @@ class Dataset(Shown):
     def take_out(self, name: str) -> tuple[Dataset, npt.NDArray[Any]]:
         """Take a feature out: return the data set without it, and its values."""
         if name not in self.columns:
-            raise InputError(f"There is no feature {name!r}; the features are {', '.join(self.columns)}.")
+            hint = did_you_mean(name, self.columns)
+            raise InputError(f"There is no feature {name!r}; the features are {', '.join(self.columns)}.{hint}")
         schema = replace(self.schema, features=tuple(own for own in self.schema.features if own.name != name))
         columns = {key: column for key, column in self.columns.items() if key != name}
         rest = Dataset(schema, columns, self.group, self.label, self.weight, self.regrouped)

@@ -45,7 +45,7 @@ def rows(
     The last is what was done with small groups, in a sentence, if they were not left as they are.
     """
     choice = check_small_groups(small_groups)
-    special.check_choice(missing_sensitive)
+    special.check_missing_sensitive(missing_sensitive)
     cuts = read_bins(bins)
     table = Table.open(frame)
     parts = {

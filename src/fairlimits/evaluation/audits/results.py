@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, figure_style, plain_text
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.suppression import check_suppress
 from fairlimits._util.text_tables import text_table
 from fairlimits._util.types import Ints
@@ -89,7 +90,8 @@ class Audit(Shown):
         for model in self.models:
             if model.name == name:
                 return model
-        raise InputError(f"There is no model {name!r}; the models are {', '.join(own.name for own in self.models)}.")
+        known = [own.name for own in self.models]
+        raise InputError(f"There is no model {name!r}; the models are {', '.join(known)}.{did_you_mean(name, known)}")
 
     def to_frame(self) -> pa.Table:
         """All figures as a table, a row for each model and notion, and one for all notions at once."""

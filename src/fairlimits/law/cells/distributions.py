@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import COLOURS, MUTED, axes_or_new, figure_style, plain_text
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, set_aside_note, value_text
 from fairlimits.errors import FileError, InputError
@@ -286,7 +287,10 @@ class CellDistribution(Shown):
         smallest = self.groups[int(np.where(people > 0, people, np.inf).argmin())]
         chosen = smallest if group is None else group
         if chosen not in self.groups:
-            raise InputError(f"There is no group {chosen!r}; the groups are {', '.join(self.groups)}.")
+            raise InputError(
+                f"There is no group {chosen!r}; the groups are {', '.join(self.groups)}."
+                f"{did_you_mean(chosen, self.groups)}"
+            )
         size = self.mass.sum(axis=(1, 2))
         filled = size > 0
         size, inside = size[filled], self.mass[filled]
