@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+# Letters from which on a name is no longer short.
+_SHORT = 5
+
 
 def nearest(given: object, known: Iterable[object]) -> object | None:
     """The known name that is nearest to a given one, whatever its case; None if none is near.
@@ -21,7 +24,7 @@ def nearest(given: object, known: Iterable[object]) -> object | None:
     plain = {str(own).casefold(): own for own in reversed(list(known))}
     wanted = str(given).casefold()
     # One letter of three is a typing error as much as one of ten.
-    near = difflib.get_close_matches(wanted, plain, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(wanted, plain, n=1, cutoff=0.6 if len(wanted) < _SHORT else 0.7)
     return plain[near[0]] if near else None
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
 from fairlimits._util.suggestions import did_you_mean
@@ -319,6 +320,12 @@ class Dataset(Shown):
         in_test[shuffled[np.arange(self.n_rows) - start < np.repeat(quota, sizes)]] = True
         return self.take(np.flatnonzero(~in_test)), self.take(np.flatnonzero(in_test))
 
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of: the one whose frame the people came in."""
+        return self.schema.frame_kind
+
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """Return the rows as an Arrow table with the original column names and values.
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fairlimits._util.frames import kind_of
 from fairlimits.data import roles as special
 from fairlimits.data.bins import Bins, read_bins
 from fairlimits.data.columns import Table, list_values, read_numbers
@@ -85,6 +86,7 @@ def rows(
         negative=people.negative,
         joined=settled.joined,
         bins=tuple(cuts.items()),
+        frame_kind=kind_of(frame),
     )
     return schema, columns, people.group, people.label, people.weight, settled.note
 
