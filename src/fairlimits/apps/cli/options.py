@@ -74,7 +74,9 @@ Categorical = Annotated[
 Drop = Annotated[list[str] | None, typer.Option(help="Leave this column out (repeatable).", rich_help_panel="Data")]
 Features = Annotated[
     list[str] | None,
-    typer.Option("--features", help="Use this column as a feature, and no other (repeatable).", rich_help_panel="Data"),
+    typer.Option(
+        "--features", "--keep", help="Use this column as a feature, and no other (repeatable).", rich_help_panel="Data"
+    ),
 ]
 Bin = Annotated[
     list[str] | None,
