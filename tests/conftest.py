@@ -1,8 +1,10 @@
-"""Settings of all tests: repeatable examples, and figures that need no screen."""
+"""Settings of all tests: repeatable examples, figures that need no screen, and a browser for the pages."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -27,3 +29,29 @@ def _close_figures() -> Iterator[None]:
     """Leave no figure open for the next test."""
     yield
     plt.close("all")
+
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+@pytest.fixture(scope="module")
+def context() -> Iterator[Any]:
+    """A browser window; its tabs share nothing but what the browser keeps of the page's files."""
+    playwright_api = pytest.importorskip(
+        "playwright.sync_api", reason="no browser test: playwright is not installed (pip install playwright)"
+    )
+    found = next((path for path in map(shutil.which, NAMES) if path), None)
+    with playwright_api.sync_playwright() as playwright:
+        try:
+            # Without a path, playwright looks for the browser that it installed itself.
+            browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        except playwright_api.Error as error:
+            pytest.skip(
+                "no browser test: no Chromium could be started (install the system's chromium, or run "
+                f"python -m playwright install chromium): {error.message.splitlines()[0]}"
+            )
+        opened = browser.new_context(viewport={"width": 1200, "height": 900})
+        opened.set_default_timeout(20_000)
+        yield opened
+        browser.close()

@@ -183,7 +183,7 @@ def test_intersections_are_joined_and_dropped_as_one_column_would_be() -> None:
         same_rows(again, data)
     joined = read(frame, "join", **both)
     assert joined.groups[-1].startswith("F / Asian, F / Other, ")
-    table = joined.to_frame().to_pandas()
+    table = joined.to_frame()
     assert set(table["sex"]) == {"M", "(joined)"}
     new = pd.DataFrame({"sex": ["F", "M", "M"], "race": ["Other", "Other", "White"]})
     assert read_groups(joined.schema, new).tolist() == [len(joined.groups) - 1] * 2 + [joined.groups.index("M / White")]
@@ -203,7 +203,7 @@ def test_a_schema_keeps_what_was_joined() -> None:
 
 def test_one_column_comes_out_with_the_name_of_the_joined_group() -> None:
     data = read(people(SOME), "join")
-    table = data.to_frame().to_pandas()
+    table = data.to_frame()
     assert set(table["race"]) == set(data.groups)
     same_rows(Dataset.read_like(data.schema, table), data)
 

@@ -135,17 +135,17 @@ def test_a_report_hides_few_people_on_the_page_in_words_and_as_data() -> None:
 def test_an_audit_hides_them_in_tables_files_and_words() -> None:
     options = {"predictions": "model", "estimator": LogisticRegression(), "resamples": 100}
     found, whole = (fl.audit(people(), suppress=least, **options) for least in (LEAST, None))
-    rates = found.rates_to_frame().to_pandas()
+    rates = found.rates_to_frame()
     for own in rates[rates["group"] != "many"].itertuples():
         assert "rows" in own.suppressed
         assert np.isnan(own.rows)
     assert "suppressed" in str(found)
     assert "few (7" in " ".join(whole.notes)
     assert "few (7" not in " ".join(found.notes)
-    lines = found.to_frame().to_pandas()
+    lines = found.to_frame()
     assert lines["gap"].isna().all()
     # What is said of all people stays.
-    assert lines["accuracy"].equals(whole.to_frame().to_pandas()["accuracy"])
+    assert lines["accuracy"].equals(whole.to_frame()["accuracy"])
     stream = io.StringIO()
     rates.to_csv(stream)
     assert "nan" not in stream.getvalue()
@@ -165,7 +165,7 @@ def test_scenarios_and_evaluations_hide_them_alike() -> None:
     assert evaluation.counts is None
     assert evaluation.set_aside == ("few", "next")
     assert "suppressed" in str(evaluation.by_group)
-    assert evaluation.to_frame().to_pandas().set_index("figure").loc["gap DP", "suppressed"]
+    assert evaluation.to_frame().set_index("figure").loc["gap DP", "suppressed"]
 
 
 @pytest.mark.parametrize("least", [1, 0, -3, 2.5, True, "10"])

@@ -262,7 +262,7 @@ def test_requirements_are_read_as_people_write_them(text: str, read: Requirement
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ("happiness <= 0.3", "no rate; the known ones are selection rate"),
+        ("happiness <= 0.3", "not a rate; the known ones are selection rate"),
         ("selection rate = 0.3", "not understood; write it as in"),
         ("selection rate <= many", "no number"),
         ("selection rate <= 30", "must lie in 0 to 1"),

@@ -44,6 +44,7 @@ class Crowd:
     label: np.ndarray
     shares: np.ndarray
     groups: tuple[str, ...]
+    frame_kind: str = "pyarrow"
 
 
 def crowd(counts: Counts) -> Crowd:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits.data.bins import bin_codes, bin_names
 from fairlimits.data.schema import Kind, Scalar, value_text
 from fairlimits.data.troubles import ColumnError
@@ -150,8 +150,7 @@ class Table:
         """Check that columns exist, and name the nearest one if not."""
         for name in names:
             if name not in self.names:
-                near = difflib.get_close_matches(str(name), self.names, n=1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
+                hint = did_you_mean(name, self.names)
                 raise DataError(f"There is no {role} column {name!r} in the table.{hint} {_present(self.names)}")
 
 

@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits.data import reading
 from fairlimits.data.arrays import apportion, dictionary, frozen, frozen_codes
 from fairlimits.data.bins import Bins
@@ -276,7 +278,8 @@ class Dataset(Shown):
     def take_out(self, name: str) -> tuple[Dataset, npt.NDArray[Any]]:
         """Take a feature out: return the data set without it, and its values."""
         if name not in self.columns:
-            raise InputError(f"There is no feature {name!r}; the features are {', '.join(self.columns)}.")
+            hint = did_you_mean(name, self.columns)
+            raise InputError(f"There is no feature {name!r}; the features are {', '.join(self.columns)}.{hint}")
         schema = replace(self.schema, features=tuple(own for own in self.schema.features if own.name != name))
         columns = {key: column for key, column in self.columns.items() if key != name}
         rest = Dataset(schema, columns, self.group, self.label, self.weight, self.regrouped)
@@ -317,6 +320,12 @@ class Dataset(Shown):
         in_test[shuffled[np.arange(self.n_rows) - start < np.repeat(quota, sizes)]] = True
         return self.take(np.flatnonzero(~in_test)), self.take(np.flatnonzero(in_test))
 
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of: the one whose frame the people came in."""
+        return self.schema.frame_kind
+
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """Return the rows as an Arrow table with the original column names and values.
 

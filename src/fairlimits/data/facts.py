@@ -64,7 +64,7 @@ class Roles:
         special.check_parts(table, self.parts)
         if not self.sensitive:
             raise DataError("No sensitive column was named: name at least one.")
-        special.check_choice(self.missing_sensitive)
+        special.check_missing_sensitive(self.missing_sensitive)
         self.features(table.names)
 
     def features(self, names: Iterable[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fairlimits._util.frames import kind_of
 from fairlimits.data import roles as special
 from fairlimits.data.bins import Bins, read_bins
 from fairlimits.data.columns import Table, list_values, read_numbers
@@ -45,7 +46,7 @@ def rows(
     The last is what was done with small groups, in a sentence, if they were not left as they are.
     """
     choice = check_small_groups(small_groups)
-    special.check_choice(missing_sensitive)
+    special.check_missing_sensitive(missing_sensitive)
     cuts = read_bins(bins)
     table = Table.open(frame)
     parts = {
@@ -85,6 +86,7 @@ def rows(
         negative=people.negative,
         joined=settled.joined,
         bins=tuple(cuts.items()),
+        frame_kind=kind_of(frame),
     )
     return schema, columns, people.group, people.label, people.weight, settled.note
 

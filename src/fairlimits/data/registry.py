@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits.data.schema import Scalar
 from fairlimits.errors import InputError
 
@@ -165,5 +166,6 @@ def get_benchmark(name: str) -> Benchmark:
     if name not in BENCHMARKS:
         raise InputError(
             f"There is no data set {name!r}: use {', '.join(BENCHMARKS)}, or the path of a CSV or Parquet file."
+            f"{did_you_mean(name, BENCHMARKS)}"
         )
     return BENCHMARKS[name]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from fairlimits._util.suggestions import did_you_mean, nearest
 from fairlimits.data.columns import Table, list_values, read_numbers
 from fairlimits.data.schema import GROUP_SEPARATOR, MISSING, Scalar, value_text
 from fairlimits.errors import DataError, InputError
@@ -82,7 +84,13 @@ def infer_positive(name: str, values: Sequence[Scalar], positive: Scalar) -> Sca
     for value in values:
         if same_value(value, positive):
             return value
-    raise DataError(f"The label {name!r} has no value {positive!r}: it holds {list_values(values)}.")
+    what = f"The label {name!r} has no value {positive!r}: it holds {list_values(values)}."
+    near = nearest(positive, [value for value in values if isinstance(value, str)])
+    if near is None:
+        raise DataError(f"{what} Give one of them as positive=.", shell=f"{what} Give one of them with --positive.")
+    raise DataError(
+        f"{what} Did you mean positive={near!r}?", shell=f"{what} Did you mean --positive {shlex.quote(str(near))}?"
+    )
 
 
 def same_value(a: Scalar, b: Scalar) -> bool:
@@ -107,7 +115,7 @@ def label_codes(codes: npt.NDArray[np.int32], values: Sequence[Scalar], positive
 
 def settle_missing_groups(table: Table, sensitive: Sequence[str], choice: MissingSensitive) -> Table:
     """Refuse, keep or drop the rows in which a sensitive value is missing."""
-    check_choice(choice)
+    check_missing_sensitive(choice)
     missing = missing_groups(table, sensitive)
     if choice == "group" or not missing.any():
         return table
@@ -118,10 +126,11 @@ def settle_missing_groups(table: Table, sensitive: Sequence[str], choice: Missin
     return table.filtered(~missing)
 
 
-def check_choice(choice: str) -> None:
+def check_missing_sensitive(choice: str) -> None:
     """Refuse what is no answer to the question what to do with rows without a sensitive value."""
     if choice not in ("refuse", "group", "drop"):
-        raise InputError(f"missing_sensitive is {choice!r}: use 'refuse', 'group' or 'drop'.")
+        words = f"is {choice!r}: use 'refuse', 'group' or 'drop'.{did_you_mean(choice, get_args(MissingSensitive))}"
+        raise InputError(f"missing_sensitive {words}", shell=f"--missing-sensitive {words}")
 
 
 def missing_groups(table: Table, sensitive: Sequence[str]) -> npt.NDArray[np.bool_]:

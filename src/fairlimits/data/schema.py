@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from fairlimits._util.frames import ARROW
 from fairlimits.data import plain
 from fairlimits.data.bins import read_bins
 from fairlimits.data.small_groups import joined_name
@@ -141,6 +142,8 @@ class Schema:
         Small groups that were joined into one, which is the last of ``groups``; empty if none were.
     bins : tuple of tuple of str and tuple of float
         Columns of numbers that were cut into ranges, each with its cut points.
+    frame_kind : str
+        Library whose frame the people came in, which results come out in too; it is not kept in files.
     """
 
     features: tuple[Feature, ...]
@@ -152,6 +155,7 @@ class Schema:
     negative: Scalar = None
     joined: tuple[str, ...] = ()
     bins: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    frame_kind: str = field(default=ARROW, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.features:

@@ -9,6 +9,7 @@ from typing import Literal, Protocol, TypeAlias, cast, get_args
 import numpy as np
 
 from fairlimits._util.small_samples import ESTIMABLE_ROWS, enough, few_rows, listed, small
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Flags, Ints
 from fairlimits.errors import DataError, InputError
 
@@ -50,7 +51,12 @@ def check_small_groups(choice: str) -> SmallGroups:
     plain = choice.replace("-", " ").replace("_", " ").strip().lower() if isinstance(choice, str) else choice
     plain = "drop rows" if plain == "drop" else plain
     if plain not in get_args(SmallGroups):
-        raise InputError(f"small_groups is {choice!r}: use 'set aside', 'join', 'drop rows' or 'refuse'.")
+        raise InputError(
+            f"small_groups is {choice!r}: use 'set aside', 'join', 'drop rows' or 'refuse'."
+            f"{did_you_mean(choice, get_args(SmallGroups))}",
+            shell=f"--small-groups is {choice!r}; it must be 'set-aside', 'join', 'drop-rows' or 'refuse'."
+            f"{did_you_mean(choice, ('set-aside', 'join', 'drop-rows', 'refuse'))}",
+        )
     return cast(SmallGroups, plain)
 
 

@@ -239,7 +239,7 @@ def open_stream(
         parts = DaskParts.read(source, client)
     else:
         parts = arrow_parts(source)
-    special.check_choice(missing_sensitive)
+    special.check_missing_sensitive(missing_sensitive)
     choice = check_small_groups(small_groups)
     if choice == "drop rows":
         raise InputError(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from fairlimits._util.frames import ARROW, of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_style, plain_text
 from fairlimits._util.types import Floats, Ints
@@ -61,6 +62,7 @@ class Certificate(Shown):
     numbers_moved: float
     attacks: tuple[Attack, ...]
     confidence: float
+    frame_kind: str = ARROW
 
     @property
     def p_value(self) -> float:
@@ -134,6 +136,7 @@ class Certificate(Shown):
             )
         return rows
 
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """Return the attacks as a table, a row for each."""
         return pa.Table.from_pylist([vars(found) for found in self.attacks])
@@ -227,6 +230,7 @@ def certify(
         numbers_moved=moved,
         attacks=tuple(attacks),
         confidence=confidence,
+        frame_kind=held_out.frame_kind,
     )
 
 

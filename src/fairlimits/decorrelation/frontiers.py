@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
+from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress, or_silent
@@ -75,6 +76,12 @@ class DecorrelationFrontier(Shown):
         """The optimal objective at each weight."""
         return self.accuracy_weight * self.accuracy - self.weights * self.correlation
 
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of: the one whose frame the people came in."""
+        return self.distribution.frame_kind
+
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """Weights, accuracy, correlation and objective as a table, a row for each weight."""
         return pa.table(

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_style
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
@@ -195,6 +196,12 @@ class Decorrelation(Shown):
         ]
         return [{"measure": name, "before": before, "after": after} for name, before, after in rows]
 
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of: the one whose frame the people came in."""
+        return self.distribution.frame_kind
+
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """Figures before and after the map as a table, a row for each."""
         return pa.Table.from_pylist(self.figures())

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Floats
 from fairlimits.decorrelation.distortion import best_map, least_goal, traded_goal
 from fairlimits.decorrelation.exact import SLACK, Exact, ExactProgram
@@ -100,7 +101,9 @@ def decorrelate(
     """
     weights = check_weight(accuracy_weight), check_weight(correlation_weight)
     if method not in get_args(Method):
-        raise InputError(f"The method is {method!r}; use {' or '.join(get_args(Method))}.")
+        raise InputError(
+            f"The method is {method!r}; use {' or '.join(get_args(Method))}.{did_you_mean(method, get_args(Method))}"
+        )
     if distortion not in ("least", None):
         raise InputError(f"distortion is {distortion!r}; use 'least' or None.")
     problem = make_problem(dist, rule, tolerances, neighbours)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from fairlimits._util.frames import kind_of
 from fairlimits._util.suppression import check_suppress
 from fairlimits._util.types import Floats
 from fairlimits.data import Sensitive, find_groups
@@ -24,6 +25,7 @@ class _Decided:
     label: NDArray[np.int8]
     shares: Floats
     groups: tuple[str, ...]
+    frame_kind: str
 
 
 def group_rates(
@@ -88,7 +90,9 @@ def group_rates(
     sensitive = Sensitive.read(groups, len(label))
     names = tuple(f"group {at}" for at in range(len(sensitive.columns)))
     group, found = find_groups(sensitive.table(names, None), names)
-    people = _Decided(group, label.astype(np.int8), _shares(weights, len(label)), found)
+    people = _Decided(
+        group, label.astype(np.int8), _shares(weights, len(label)), found, kind_of(groups, labels, predictions)
+    )
     (evaluation,) = evaluate_scores(
         scores[None],
         np.array([np.nan]),
@@ -97,9 +101,7 @@ def group_rates(
         resamples=resamples,
         random_state=random_state,
     )
-    return replace(
-        suppress_rates(evaluation.by_group, check_suppress(suppress)), backend=_backend(groups, labels, predictions)
-    )
+    return suppress_rates(evaluation.by_group, check_suppress(suppress))
 
 
 def _numbers(values: Any, name: str) -> Floats:
@@ -135,13 +137,3 @@ def _same_length(columns: dict[str, Floats]) -> None:
     (first, some), (second, others) = columns.items()
     if len(some) != len(others):
         raise DataError(f"There are {len(some)} {first} and {len(others)} {second}; give them for the same people.")
-
-
-def _backend(*given: Any) -> Any:
-    """The library whose frames came in, if any."""
-    for values in given:
-        if nw.dependencies.is_into_series(values):
-            return nw.get_native_namespace(nw.from_native(values, series_only=True))
-        if nw.dependencies.is_into_dataframe(values):
-            return nw.get_native_namespace(nw.from_native(values, eager_only=True))
-    return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from fairlimits._util.frames import arrow_table, of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.suppression import check_suppress
@@ -127,6 +128,12 @@ class Scenarios(Shown):
             audit=None if self.audit is None else self.audit.suppressed(least, hidden),
         )
 
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of: the one whose frame the people came in."""
+        return self.situations[0].evaluation.frame_kind
+
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """All figures as a table, a row for each situation."""
         records: list[dict[str, Any]] = [
@@ -143,6 +150,7 @@ class Scenarios(Shown):
         ]
         return pa.Table.from_pylist(records)
 
+    @of_user_kind
     def rates_to_frame(self) -> pa.Table:
         """How each group fares on held-out rows, a row for each situation and group."""
         return pa.Table.from_pylist(
@@ -155,26 +163,27 @@ class Scenarios(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain data; None where a figure is not estimable."""
-        situations = plain_records(self.to_frame().to_pylist())
+        situations = plain_records(arrow_table(self.to_frame()).to_pylist())
         for record, own in zip(situations, self.situations, strict=True):
             record["rates by group"] = own.evaluation.by_group.to_dict()
         return {
             "tolerances": dict(self.tolerances),
             "rows": {"learned": self.learned, "held out": self.tested},
             "situations": situations,
-            "costs": plain_records(self.costs_to_frame().to_pylist()),
+            "costs": plain_records(arrow_table(self.costs_to_frame()).to_pylist()),
             "calibration error": self.calibration_error,
             "in words": self.summary(),
             "model": None
             if self.audit is None
             else {
                 "rates by group": self.audit.rates_to_dict(),
-                "lines": plain_records(self.audit.to_frame().to_pylist()),
+                "lines": plain_records(arrow_table(self.audit.to_frame()).to_pylist()),
                 "in words": self.audit.summary(),
                 "notes": list(self.audit.notes),
             },
         }
 
+    @of_user_kind
     def costs_to_frame(self) -> pa.Table:
         """What hiding and decorrelating cost, as a table."""
         return pa.Table.from_pylist(

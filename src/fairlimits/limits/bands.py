@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from fairlimits._util.dask import run_all
+from fairlimits._util.frames import ARROW, of_user_kind
 from fairlimits._util.plotting import COLOURS, axes_or_new, figure_style
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
@@ -58,7 +59,9 @@ class Band:
     high: Floats
     drawn: Floats
     confidence: float
+    frame_kind: str = ARROW
 
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """The frontier and the ends of its band as a table, a row for each point."""
         return pa.table({"at": self.at, "value": self.value, "low": self.low, "high": self.high})
@@ -146,7 +149,7 @@ def find_band(
     if len(met) < 2:
         raise InfeasibleError("No rule meets the requirements in a resample of the people; relax them.")
     low, high = np.quantile(met, [1 - tail, tail], axis=0)
-    return Band(at, value, 2 * value - low, 2 * value - high, drawn, confidence)
+    return Band(at, value, 2 * value - low, 2 * value - high, drawn, confidence, dist.frame_kind)
 
 
 def _again(dist: CellDistribution, retrace: Retrace, points: int, random_state: int, numbers: range) -> Floats:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress
@@ -188,6 +189,12 @@ class Frontier(Shown):
             progress=progress,
         )
 
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of: the one whose frame the people came in."""
+        return self.rules[0].frame_kind
+
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """What was asked, accuracy, its loss and every attained gap as a table, a row for each point.
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
 from fairlimits._util.types import Flags, Floats
@@ -76,6 +77,12 @@ class PredictiveParity(Shown):
         known = [value for value in self.precision.values() if not np.isnan(value)]
         return max(known) - min(known) if len(known) > 1 else float("nan")
 
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of: the one whose frame the people came in."""
+        return self.rule.frame_kind
+
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """Precision in each group that is compared as a table; NaN where nobody is selected."""
         return pa.table({"group": list(self.precision), "precision": list(self.precision.values())})

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
@@ -179,6 +180,12 @@ class Rule(Shown):
         """
         return np.asarray(decide_all([self], rows)[0])
 
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of: the one whose frame the people came in."""
+        return self.distribution.frame_kind
+
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """Tolerance, shadow price and attained gap of every notion, a row each."""
         names = list(self.gaps)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from fairlimits._util.frames import ARROW, arrow_table, of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import INK, MUTED, axes_or_new, figure_style
 from fairlimits._util.progress import Progress
@@ -54,7 +55,9 @@ class Tension(Shown):
     loss: Floats
     pair_loss: Floats
     matrix: Floats
+    frame_kind: str = ARROW
 
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """Pairs of notions as a table, the tensest first."""
         first, second = np.triu_indices(len(self.notions), 1)
@@ -75,7 +78,7 @@ class Tension(Shown):
         """Name the tensest pair, and say what it costs."""
         sees = "seen" if self.aware else "hidden"
         start = f"With every tolerance at {self.tolerance:g} and the group {sees},"
-        pairs = self.to_frame().to_pylist()
+        pairs = arrow_table(self.to_frame()).to_pylist()
         if not pairs:
             return f"{start} {self.notions[0]} alone costs {self.loss[0]:.4f} of accuracy (plug-in)."
         worst = pairs[0]
@@ -180,4 +183,5 @@ def tension(
         loss=alone,
         pair_loss=loss,
         matrix=loss - np.maximum(alone[:, None], alone[None, :]),
+        frame_kind=dist.frame_kind,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.small_samples import ESTIMABLE_ROWS, few_rows, listed
@@ -96,6 +97,12 @@ class Evaluation(Shown):
         record = with_suppressed({"plug-in accuracy": self.plug_in}, self.figures, self.by_group.suppress)
         return record | {f"gap {name}, at most": limit for name, limit in self.at_most.items()}
 
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of: the one whose frame the people came in."""
+        return self.by_group.frame_kind
+
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """All held-out figures as a table, a row for each: value, low and high end."""
         least = self.by_group.suppress

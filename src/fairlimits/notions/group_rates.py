@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import narwhals.stable.v1 as nw
 import numpy as np
 import pyarrow as pa
 from scipy.special import ndtri
 
+from fairlimits._util.frames import ARROW, of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import GROUP_COLOURS, axes_or_new, figure_style, plain_text
 from fairlimits._util.small_samples import enough
@@ -90,7 +90,7 @@ class GroupRates(Shown):
         People of each group by label and decision, whatever they weigh; None where they are not counted, or not shown.
     suppress : int, optional
         Fewest people that a figure may rest on, where others are suppressed.
-    backend : module, optional
+    frame_kind : str
         The library that `to_frame` makes a frame of, by default Arrow.
     """
 
@@ -102,7 +102,7 @@ class GroupRates(Shown):
     confidence: float | None
     parts: Floats | None = None
     suppress: int | None = None
-    backend: Any = None
+    frame_kind: str = ARROW
 
     @property
     def shown(self) -> dict[str, tuple[Estimate, ...]]:
@@ -151,11 +151,12 @@ class GroupRates(Shown):
             for g, group in enumerate(self.groups)
         ]
 
-    def to_frame(self) -> Any:
+    @of_user_kind
+    def to_frame(self) -> pa.Table:
         """Return a table with a row for each group: rows, and value, low and high end of each figure."""
         records = self.records()
         columns = {name: [record[name] for record in records] for name in records[0]}
-        return nw.from_dict(columns, backend=self.backend or pa).to_native()
+        return pa.table(columns)
 
     def summary(self) -> str:
         """Say in words where the groups are farthest apart."""
@@ -283,6 +284,7 @@ def rates_by_group(people: People, scores: Floats, gaps: Mapping[str, Estimate],
         },
         confidence,
         parts=_parts(found.counts, _decided_people(people, scores)),
+        frame_kind=people.frame_kind,
     )
 
 

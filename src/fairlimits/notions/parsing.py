@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits.errors import InputError
 from fairlimits.notions.objectives import ACCURACY, BALANCED_ACCURACY, Costs, Objective
 from fairlimits.notions.requirements import FOUR_FIFTHS, Against, Difference, Limit, Ratio
@@ -75,5 +76,5 @@ def read_objective(given: Objective | str) -> Objective:
             return Costs(float(found["fp"]), float(found["fn"]))
     raise InputError(
         f"The objective is {given!r}; give 'accuracy', 'balanced accuracy', or the costs of a false positive and a "
-        "false negative, as in 'costs 1:5'."
+        f"false negative, as in 'costs 1:5'.{did_you_mean(given, (ACCURACY.name, BALANCED_ACCURACY.name))}"
     )

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from fairlimits._util.small_samples import enough
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InputError
 
@@ -74,7 +75,7 @@ def rate_name(name: str) -> str:
                 return known
         if plain.lower() in ("precision", "positive predictive value", "ppv"):
             raise InputError("Precision is not linear in the scores; `predictive_parity` solves for it.")
-    raise InputError(f"{name!r} is no rate; the known ones are {', '.join(RATES)}.")
+    raise InputError(f"{name!r} is not a rate; the known ones are {', '.join(RATES)}.{did_you_mean(name, RATES)}")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from fairlimits._util.small_samples import ESTIMABLE_ROWS, enough, few_rows, listed
+from fairlimits._util.suggestions import nearest
 from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.notions.rates import (
@@ -89,8 +89,8 @@ def notion_name(name: object) -> str:
     plain = "".join(str(name).lower().replace("_", " ").replace("-", " ").split()).removesuffix("difference")
     if isinstance(name, str) and plain in _ALIASES:
         return _ALIASES[plain]
-    near = difflib.get_close_matches(plain, _ALIASES, n=1, cutoff=0.75)
-    hint = f"; did you mean {_ALIASES[near[0]]}?" if near else f"; the known ones are {', '.join(ALL_NOTIONS)}."
+    near = nearest(plain, _ALIASES)
+    hint = f"; did you mean {_ALIASES[str(near)]}?" if near else f"; the known ones are {', '.join(ALL_NOTIONS)}."
     raise InputError(f"{name!r} is not a fairness notion{hint}")
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from fairlimits._util.small_samples import enough
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InputError
 from fairlimits.notions.rates import RATES, Rate, RateTable, rate_name
@@ -66,7 +67,10 @@ class Limit(Requirement):
     def check(self, groups: Sequence[str]) -> None:
         """Refuse a group that is not there."""
         if self.group is not None and self.group != EACH_GROUP and self.group not in groups:
-            raise InputError(f"{self} names no group of this data; the groups are {', '.join(groups)}.")
+            raise InputError(
+                f"{self} names no group of this data; the groups are {', '.join(groups)}."
+                f"{did_you_mean(self.group, groups)}"
+            )
 
     def estimable(self, rows: Ints, groups: Sequence[str]) -> bool:
         """Whether enough rows of each group, of shape (G,), stand behind the value for it to be shown."""

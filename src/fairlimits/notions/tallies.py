@@ -40,6 +40,10 @@ class People(Protocol):
     def groups(self) -> tuple[str, ...]:
         """Names of the groups."""
 
+    @property
+    def frame_kind(self) -> str:
+        """Library whose frame they came in."""
+
 
 @dataclass(frozen=True, eq=False)
 class Tally:

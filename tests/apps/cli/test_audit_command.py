@@ -80,6 +80,28 @@ def test_predictions_alone_give_a_table_words_a_file_and_a_picture(
     assert rates["model"]["four-fifths rule"] in out
 
 
+def test_few_people_are_suppressed_on_the_screen_and_in_every_file(
+    csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target, lines, rates = tmp_path / "audit.json", tmp_path / "audit.csv", tmp_path / "rates.csv"
+    options = ["-p", "good", "--suppress", "100", "--by-group", str(rates)]
+    assert run(words(csv, *options, "-o", str(target))) == 0
+    out = capsys.readouterr().out
+    assert "f (rows suppressed)" in out
+    assert "fewer than 100 people" in out
+    content = json.loads(target.read_text(encoding="utf-8"))
+    groups = content["rates by group"]["good"]["model"]["groups"]
+    assert {group["rows"] for group in groups.values()} == {"suppressed"}
+    assert content["lines"][0]["gap"] == "suppressed"
+    assert {line["gap"] for line in content["lines"]} <= {"suppressed", None}
+    assert run(words(csv, *options, "-o", str(lines))) == 0
+    for path in (lines, rates):
+        assert pa_csv.read_csv(path).column("suppressed").to_pylist()[0]
+    assert set(pa_csv.read_csv(rates).column("rows").to_pylist()) == {None}
+    assert run(words(csv, "-p", "good", "--suppress", "1")) == 2
+    assert "--suppress is 1" in " ".join(capsys.readouterr().err.split())
+
+
 def test_scores_of_another_scale_need_a_threshold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, rates, picture = tmp_path / "people.csv", tmp_path / "rates.csv", tmp_path / "rates.png"
     made = table().select(["hired", "sex", "score"])

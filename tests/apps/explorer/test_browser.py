@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,32 +17,10 @@ playwright_api = pytest.importorskip(
     "playwright.sync_api", reason="no browser test: playwright is not installed (pip install playwright)"
 )
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-
 POSITION_IS = """at => {
     const here = document.querySelector("#plot .js-plotly-plot").data.find(trace => trace.name === "here");
     return Math.abs(here.x[0] - at) < 1e-9;
 }"""
-
-
-@pytest.fixture(scope="module")
-def context() -> Iterator[Any]:
-    """A browser window; its tabs share nothing but what the browser keeps of the page's files."""
-    found = next((path for path in map(shutil.which, NAMES) if path), None)
-    with playwright_api.sync_playwright() as playwright:
-        try:
-            # Without a path, playwright looks for the browser that it installed itself.
-            browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
-        except playwright_api.Error as error:
-            pytest.skip(
-                "no browser test: no Chromium could be started (install the system's chromium, or run "
-                f"python -m playwright install chromium): {error.message.splitlines()[0]}"
-            )
-        opened = browser.new_context(viewport={"width": 1200, "height": 900})
-        opened.set_default_timeout(20_000)
-        yield opened
-        browser.close()
 
 
 class Page:

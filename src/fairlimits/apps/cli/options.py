@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits.apps.cli.terminal import progress_bar, say
 from fairlimits.errors import ColumnsWarning, InputError, SmallGroupsWarning
 from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, FEATURES
@@ -73,7 +74,9 @@ Categorical = Annotated[
 Drop = Annotated[list[str] | None, typer.Option(help="Leave this column out (repeatable).", rich_help_panel="Data")]
 Features = Annotated[
     list[str] | None,
-    typer.Option("--features", help="Use this column as a feature, and no other (repeatable).", rich_help_panel="Data"),
+    typer.Option(
+        "--features", "--keep", help="Use this column as a feature, and no other (repeatable).", rich_help_panel="Data"
+    ),
 ]
 Bin = Annotated[
     list[str] | None,
@@ -310,14 +313,7 @@ def _columns(
 ) -> dict[str, Any]:
     from fairlimits.data import check_small_groups, parse_bins
 
-    if missing_sensitive not in ("refuse", "group", "drop"):
-        raise InputError(f"--missing-sensitive is {missing_sensitive!r}; it must be 'refuse', 'group' or 'drop'.")
-    try:
-        choice = check_small_groups(small_groups)
-    except InputError:
-        raise InputError(
-            f"--small-groups is {small_groups!r}; it must be 'set-aside', 'join', 'drop-rows' or 'refuse'."
-        ) from None
+    choice = check_small_groups(small_groups)
     return {
         "label": label,
         "positive": positive,
@@ -344,7 +340,10 @@ def check_partition(
     from fairlimits.law import CellDistribution, Partition
 
     if partition not in (AUTO, *get_args(Partition)):
-        raise InputError(f"--partition is {partition!r}; it must be 'auto', 'outcome', 'blend' or 'features'.")
+        raise InputError(
+            f"--partition is {partition!r}; it must be 'auto', 'outcome', 'blend' or 'features'."
+            f"{did_you_mean(partition, (AUTO, *get_args(Partition)))}"
+        )
     if isinstance(rows, CellDistribution):
         if partition not in (AUTO, rows.origin.partition):
             raise InputError(

@@ -18,6 +18,7 @@ import fairlimits as fl
 from fairlimits._util.plotting import close, figure_style
 from fairlimits._util.progress import Progress, or_silent, silent
 from fairlimits._util.storage import write_text, write_whole
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits.apps.paper import (
     figure1,
     figure3,
@@ -151,7 +152,10 @@ def reproduce(
     asked = _asked(target)
     for name in (*names, *by_multipliers):
         if name not in printed.DATASETS:
-            raise fl.InputError(f"There is no data set {name!r} in the paper; it has {', '.join(printed.DATASETS)}.")
+            hint = did_you_mean(name, printed.DATASETS)
+            raise fl.InputError(
+                f"There is no data set {name!r} in the paper; it has {', '.join(printed.DATASETS)}.{hint}"
+            )
     units = list(dict.fromkeys(unit for own in asked for unit in TARGETS[own].units))
     if by_multipliers and "table2" not in units:
         raise fl.InputError(f"The multipliers solve Table 2, and {target} was asked for; ask for table2 or all.")
@@ -181,7 +185,8 @@ def _asked(target: str) -> list[str]:
     if target == "all":
         return list(TARGETS)
     if target not in TARGETS:
-        raise fl.InputError(f"There is no {target!r} in the paper; ask for one of {', '.join(TARGETS)}, or all.")
+        hint = did_you_mean(target, TARGETS)
+        raise fl.InputError(f"There is no {target!r} in the paper; ask for one of {', '.join(TARGETS)}, or all.{hint}")
     return [target]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import fairlimits as fl
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Floats
 from fairlimits.apps.paper import printed
 from fairlimits.data import check_seed
@@ -51,7 +52,8 @@ class Settings:
             ("partition", self.partition, PARTITIONS),
         ):
             if value not in known:
-                raise fl.InputError(f"The {what} is {value!r}; the known ones are {', '.join(known)}.")
+                hint = did_you_mean(value, known)
+                raise fl.InputError(f"The {what} is {value!r}; the known ones are {', '.join(known)}.{hint}")
         if self.cells < 2:
             raise fl.InputError(f"The number of cells is {self.cells}; give at least 2.")
         check_seed(self.seed, "seed")

@@ -71,7 +71,7 @@ def _first_screen(findings: Findings) -> str:
         f"{first}<p class=note>{found.about}</p>\n<p class=lead>{found.lead}</p>\n"
         "<p>What each notion of fairness would cost, with the group hidden, in points: how far apart the groups are "
         "under the most accurate rule; accuracy lost if the gap may be 0.05, and what the gap then came to on new "
-        f"people; accuracy lost if there may be none.</p>\n{table(heads, rows)}\n<ul>\n{items}</ul>\n"
+        f"people; accuracy lost if there may be none.</p>\n{table(heads, rows, stacked=True)}\n<ul>\n{items}</ul>\n"
         f"<p class=note>{found.note}</p>\n</section>"
     )
 

@@ -102,7 +102,7 @@ def report(
             suppress=suppress,
             random_state=random_state,
         )
-    return Report(findings, command)
+    return Report(findings, command, data.frame_kind)
 
 
 def _call(tolerances: Mapping[str, float], **options: Any) -> str:

@@ -54,18 +54,36 @@ def _plain(value: Any) -> Any:
 
 
 def table(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], groups: Sequence[tuple[str, int]] = (), text: int = 1
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    groups: Sequence[tuple[str, int]] = (),
+    text: int = 1,
+    stacked: bool = False,
 ) -> str:
-    """Write a table; heads are escaped, cells are HTML already; the first `text` columns are words."""
+    """Write a table; heads are escaped, cells are HTML already; the first `text` columns are words.
+
+    A `stacked` one has its cells below each other on a narrow screen, each with its head, instead of a scroll bar.
+    """
     over = "".join(f'<th colspan="{width}">{escape(head)}</th>' for head, width in groups)
     top = f"<tr>{over}</tr>" if over else ""
     words = [' class="text"' if place < text else "" for place in range(len(heads))]
     head = "".join(f"<th{own}>{escape(name)}</th>" for own, name in zip(words, heads, strict=True))
     body = "".join(
-        "<tr>" + "".join(f"<td{own}>{cell}</td>" for own, cell in zip(words, row, strict=True)) + "</tr>"
+        "<tr>"
+        + "".join(
+            f"<td{own}{_named(name)}><span>{cell}</span></td>" if stacked else f"<td{own}>{cell}</td>"
+            for own, name, cell in zip(words, heads, row, strict=True)
+        )
+        + "</tr>"
         for row in rows
     )
-    return f"<div class=wide><table><thead>{top}<tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    kind = " class=stacked" if stacked else ""
+    return f"<div class=wide><table{kind}><thead>{top}<tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+
+
+def _named(head: str) -> str:
+    """The head of a cell, for the style sheet to show where columns do not stand side by side."""
+    return f' data-head="{escape(head)}"' if head else ""
 
 
 def percent(value: float | str) -> str:

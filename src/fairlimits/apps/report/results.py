@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 import fairlimits
+from fairlimits._util.frames import ARROW, of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, figure_style
 from fairlimits._util.storage import write_text
@@ -47,10 +48,13 @@ class Report(Shown):
         All figures, as plain data.
     command : str
         What makes the report again: a call, or a command.
+    frame_kind : str
+        Library that `to_frame` makes a frame of, by default Arrow.
     """
 
     findings: Findings
     command: str
+    frame_kind: str = ARROW
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -96,6 +100,7 @@ class Report(Shown):
             )
         )
 
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """Accuracy as a table, plug-in and held out with its interval: a row per notion, tolerance and situation.
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, figure_style, plain_text
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.suppression import check_suppress
 from fairlimits._util.text_tables import text_table
 from fairlimits._util.types import Ints
@@ -89,8 +91,15 @@ class Audit(Shown):
         for model in self.models:
             if model.name == name:
                 return model
-        raise InputError(f"There is no model {name!r}; the models are {', '.join(own.name for own in self.models)}.")
+        known = [own.name for own in self.models]
+        raise InputError(f"There is no model {name!r}; the models are {', '.join(known)}.{did_you_mean(name, known)}")
 
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of: the one whose frame the people came in."""
+        return self.models[0].by_group.frame_kind
+
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """All figures as a table, a row for each model and notion, and one for all notions at once."""
         records = []
@@ -119,6 +128,7 @@ class Audit(Shown):
                 records.append(record | {"limit beaten": own.beaten, "verdict": own.verdict})
         return pa.Table.from_pylist(records)
 
+    @of_user_kind
     def rates_to_frame(self) -> pa.Table:
         """How each group fares, a row for each group under each model and under the rule that is as fair as it."""
         records = []

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlimits._util.progress import Progress, or_silent
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Ints
 from fairlimits.data import Dataset, Encoding, Schema, Stream, check_seed, open_stream
 from fairlimits.errors import DataError, InputError
@@ -266,7 +267,10 @@ def check_partitions(partitions: Sequence[str]) -> None:
     """Refuse partitions that are not known."""
     for partition in partitions:
         if partition not in get_args(Partition):
-            raise InputError(f"The partition is {partition!r}; the known ones are 'features', 'outcome' and 'blend'.")
+            raise InputError(
+                f"The partition is {partition!r}; the known ones are 'features', 'outcome' and 'blend'."
+                f"{did_you_mean(partition, get_args(Partition))}"
+            )
 
 
 def _distribution(

@@ -13,9 +13,11 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from fairlimits._util.frames import ARROW, of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import COLOURS, MUTED, axes_or_new, figure_style, plain_text
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, set_aside_note, value_text
 from fairlimits.errors import FileError, InputError
@@ -244,6 +246,12 @@ class CellDistribution(Shown):
             raise InputError("This distribution was made without counts, so no sampling error can be given.")
         return share_errors(self.counts.sum(axis=(1, 2)), confidence=confidence, groups=self.n_groups)
 
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of: the one whose frame the people came in."""
+        return ARROW if self.schema is None else self.schema.frame_kind
+
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """Cells as a table: readable centre, mass, rate of the label and, where known, rows behind it."""
         columns: dict[str, Any] = {"cell": np.arange(self.n_cells), "mass": self.mass.sum(axis=(1, 2))}
@@ -286,7 +294,10 @@ class CellDistribution(Shown):
         smallest = self.groups[int(np.where(people > 0, people, np.inf).argmin())]
         chosen = smallest if group is None else group
         if chosen not in self.groups:
-            raise InputError(f"There is no group {chosen!r}; the groups are {', '.join(self.groups)}.")
+            raise InputError(
+                f"There is no group {chosen!r}; the groups are {', '.join(self.groups)}."
+                f"{did_you_mean(chosen, self.groups)}"
+            )
         size = self.mass.sum(axis=(1, 2))
         filled = size > 0
         size, inside = size[filled], self.mass[filled]

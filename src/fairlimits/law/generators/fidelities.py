@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
+from fairlimits._util.frames import ARROW, arrow_table, of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import COLOURS, MUTED, axes_or_new, figure_style, nth_colour, plain_text, subplots
 from fairlimits._util.progress import Progress, or_silent
@@ -54,6 +55,7 @@ class Fidelity(Shown):
     groups: tuple[str, ...]
     real_mass: Floats
     generated_mass: Floats
+    frame_kind: str = ARROW
 
     @property
     def n_cells(self) -> int:
@@ -80,6 +82,7 @@ class Fidelity(Shown):
         """Two-sided p-value of the correlation, of shape (G, 2)."""
         return self._pearson()[1]
 
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """Return a table with a row for each group and label."""
         correlation, p_value, distance = self.correlation, self.p_value, self.distance
@@ -238,11 +241,17 @@ class FidelityReport:
         floor = self.noise_floor.total_distance
         return self.held_out.total_distance / floor if floor > 0 else math.nan
 
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of: the one whose frame the people came in."""
+        return self.fitted.frame_kind
+
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """Return a table with a row for each comparison, group and label."""
         parts = {"all rows": self.fitted, "held out": self.held_out, "noise floor": self.noise_floor}
         tables = [
-            part.to_frame().add_column(0, "comparison", pa.array([name] * 2 * len(part.groups)))
+            arrow_table(part.to_frame()).add_column(0, "comparison", pa.array([name] * 2 * len(part.groups)))
             for name, part in parts.items()
         ]
         return pa.concat_tables(tables)
@@ -318,11 +327,11 @@ def fidelity(real: Dataset, generated: Dataset, cells: int, *, random_state: int
     _check_schema(real, generated)
     encoding = Encoding.fit(real)
     codebook = fit_codebook(encoding.transform_dataset(real), cells, weights=real.weight, random_state=random_state)
-    masses = []
+    masses: list[Floats] = []
     for rows in (real, generated):
         weight = count_cells(assign(encoding.transform_dataset(rows), codebook.centroids), rows, cells).weight
         masses.append(weight / weight.sum())
-    return Fidelity(real.groups, *masses)
+    return Fidelity(real.groups, masses[0], masses[1], real.frame_kind)
 
 
 def fidelity_report(

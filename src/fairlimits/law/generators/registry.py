@@ -8,6 +8,7 @@ from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
+from fairlimits._util.suggestions import did_you_mean
 from fairlimits.errors import InputError
 from fairlimits.law.generators.bootstrap import BootstrapGenerator
 from fairlimits.law.generators.cart import CartGenerator
@@ -50,7 +51,10 @@ def make_generator(generator: str | Generator, **settings: Any) -> Generator:
             raise InputError(f"The generator {generator.name!r} is made already; settings are for one by name.")
         return generator
     if generator not in GENERATORS:
-        raise InputError(f"There is no generator {generator!r}; the known ones are {', '.join(GENERATORS)}.")
+        raise InputError(
+            f"There is no generator {generator!r}; the known ones are {', '.join(GENERATORS)}."
+            f"{did_you_mean(generator, GENERATORS)}"
+        )
     make = GENERATORS[generator]
     known = [name for name in signature(make).parameters if not name.startswith("_")]
     unknown = [name for name in settings if name not in known]

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import MUTED, axes_or_new, figure_style, nth_colour, plain_text
 from fairlimits._util.storage import nest, read_archive, unnest, write_archive
@@ -99,6 +100,12 @@ class Outcome(Shown):
         off = np.abs(found["estimate"].to_numpy() - found["came true"].to_numpy())
         return float(rows @ off / rows.sum())
 
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of: the one whose frame the people came in."""
+        return self.data.frame_kind
+
+    @of_user_kind
     def to_frame(self) -> pa.Table:
         """Return the table of `calibration`: a row for each group, label and bin."""
         return self.calibration()

@@ -1,0 +1,46 @@
+"""Frames of the user's kind: results come out as pandas if pandas came in, as polars if polars did, else as Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Protocol, TypeVar, cast
+
+import narwhals.stable.v1 as nw
+import pyarrow as pa
+
+ARROW = "pyarrow"
+"""The kind of frame where none came in."""
+
+
+class _Kind(Protocol):
+    @property
+    def frame_kind(self) -> str: ...
+
+
+_Result = TypeVar("_Result", bound=_Kind)
+
+
+def kind_of(*given: Any) -> str:
+    """Name of the library of the first frame or series that is given; that of Arrow if there is none."""
+    for values in given:
+        if nw.dependencies.is_into_series(values) or nw.dependencies.is_into_dataframe(values):
+            native = nw.from_native(values, eager_only=True, allow_series=True)
+            return str(nw.get_native_namespace(native).__name__)
+    return ARROW
+
+
+def of_user_kind(method: Callable[[_Result], pa.Table]) -> Callable[[_Result], Any]:
+    """Let a method of a result return a frame of the kind that came in; the result says which as ``frame_kind``."""
+
+    @wraps(method)
+    def convert(self: _Result) -> Any:
+        table, kind = method(self), cast(Any, self.frame_kind)
+        return table if kind == ARROW else nw.from_arrow(table, backend=kind).to_native()
+
+    return convert
+
+
+def arrow_table(frame: Any) -> pa.Table:
+    """A frame of any kind as an Arrow table."""
+    return frame if isinstance(frame, pa.Table) else nw.from_native(frame, eager_only=True).to_arrow()

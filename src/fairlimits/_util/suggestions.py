@@ -1,0 +1,40 @@
+"""What somebody probably meant who misspelt a name: the one place that knows what is near."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+# Letters from which on a name is no longer short.
+_SHORT = 5
+
+
+def nearest(given: object, known: Iterable[object]) -> object | None:
+    """The known name that is nearest to a given one, whatever its case; None if none is near.
+
+    Examples
+    --------
+    >>> nearest("survived", ["Name", "Survived"])
+    'Survived'
+    >>> nearest("EQd", ["DP", "EOp", "EOd"])
+    'EOd'
+    >>> nearest("income", ["age", "sex"]) is None
+    True
+    """
+    plain = {str(own).casefold(): own for own in reversed(list(known))}
+    wanted = str(given).casefold()
+    # One letter of three is a typing error as much as one of ten.
+    near = difflib.get_close_matches(wanted, plain, n=1, cutoff=0.6 if len(wanted) < _SHORT else 0.7)
+    return plain[near[0]] if near else None
+
+
+def did_you_mean(given: object, known: Iterable[object]) -> str:
+    """Ask for the nearest known name, to be put behind a sentence; empty if none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("jion", ["join", "refuse"])
+    " Did you mean 'join'?"
+    """
+    near = nearest(given, known)
+    return "" if near is None else f" Did you mean {near!r}?"
