@@ -62,7 +62,9 @@ def _first_screen(findings: Findings) -> str:
     rows = [
         (
             f"{escape(own.title.capitalize())}<br><small>{own.between}</small>",
-            *map(_two_lines, (own.gap, own.cost, own.gap_then, own.cost_at_zero)),
+            *map(_two_lines, (own.gap, own.cost)),
+            _two_lines(own.gap_then) + (f"<br><small>{own.at_most}</small>" if own.at_most else ""),
+            _two_lines(own.cost_at_zero),
         )
         for own in found.notions
     ]
@@ -70,8 +72,9 @@ def _first_screen(findings: Findings) -> str:
         f"<header><p class=brand>fairlimits</p><h1>{found.question}</h1></header>\n<section class=answer>\n"
         f"{first}<p class=note>{found.about}</p>\n<p class=lead>{found.lead}</p>\n"
         "<p>What each notion of fairness would cost, with the group hidden, in points: how far apart the groups are "
-        "under the most accurate rule; accuracy lost if the gap may be 0.05, and what the gap then came to on new "
-        f"people; accuracy lost if there may be none.</p>\n{table(heads, rows, stacked=True)}\n<ul>\n{items}</ul>\n"
+        "under the most accurate rule; accuracy lost if the gap may be 0.05, what the gap then came to on new people, "
+        "and what it is certified to be at most; accuracy lost if there may be none.</p>\n"
+        f"{table(heads, rows, stacked=True)}\n<ul>\n{items}</ul>\n"
         f"<p class=note>{found.note}</p>\n</section>"
     )
 

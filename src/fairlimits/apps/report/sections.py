@@ -240,7 +240,9 @@ def costs(findings: Findings) -> str:
         for aware in (False, True):
             found = [held.cost(notion, tolerance, aware) for tolerance in PRICED_AT]
             cells += [with_interval(own.cost, below=True) + (_ALIKE if own.constant else "") for own in found]
-            cells.append(with_interval(found[-1].gap, below=True))
+            most = found[-1].at_most
+            certified = "" if most is None else f"<br><small>at most {hundredfold(most)}</small>"
+            cells.append(with_interval(found[-1].gap, below=True) + certified)
         rows.append(cells)
     heads = ("Notion", *("at 0", "at 0.05", "its gap then, %") * 2)
     over = (
@@ -253,7 +255,8 @@ def costs(findings: Findings) -> str:
     return section(
         "What each notion costs on new people",
         f"<p>Points of accuracy lost on {held.tested:,} new people, against the best rule without constraint on the "
-        "same people; and the gap that a tolerance of 0.05 came to on them. A cost whose interval holds 0 cannot be "
+        "same people; and the gap that a tolerance of 0.05 came to on them, with what it is certified to be at most "
+        f"among all people, at {held.confidence:.0%}. A cost whose interval holds 0 cannot be "
         "told from none.</p>"
         f"{table(heads, rows, over)}{notes}",
         "costs",

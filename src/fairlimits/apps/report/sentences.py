@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from fairlimits.apps.report.page import counted, hundredfold, percent, points
-from fairlimits.evaluation import Figure, Findings, HeldOutFigure, Tensions
+from fairlimits.evaluation import Figure, Findings, HeldOut, HeldOutFigure, Tensions
 from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
 
 # Groups and features named in a sentence; more are counted.
@@ -39,6 +39,7 @@ class NotionLine:
     between: str
     cost: str
     gap_then: str
+    at_most: str
     cost_at_zero: str
 
 
@@ -100,7 +101,8 @@ def answer(findings: Findings, markup: Markup) -> Answer:
     )
     note = (
         f"Figures on new people come from {held.tested:,} rows that took no part in making the rules; "
-        f"intervals are at {held.confidence:.0%}. Which notions clash is a plug-in figure, of the law that was learned "
+        f"intervals, and what gaps are certified to be at most, are at {held.confidence:.0%}. "
+        f"{_made_to_hold(held)}Which notions clash is a plug-in figure, of the law that was learned "
         f"from the other {held.learned:,} rows; it expects {percent(findings.on_cells.best_hidden)} and "
         f"{percent(findings.on_cells.best_seen)} of the most accurate rules. All are estimated limits, of the rules we "
         "could find: better ones may exist. Labels are taken as they are, biased or not."
@@ -108,6 +110,16 @@ def answer(findings: Findings, markup: Markup) -> Answer:
     question = f"How fair and how accurate can a classifier be on {markup.name(findings.name)}?"
     first = tuple(markup.name(own.text) for own in findings.warnings if own.is_first)
     return Answer(first, question, _about(findings, markup), lead, _notions(findings, markup), lines, note)
+
+
+def _made_to_hold(held: HeldOut) -> str:
+    """Say whether rules were made to keep their tolerances among people whom nobody has seen."""
+    if held.certified is None:
+        return ""
+    return (
+        f"Rules were to keep their tolerances among all people with confidence {held.certified:g}, and where the rows "
+        "could not certify that, come as near to it as can be. "
+    )
 
 
 def _asked_for(findings: Findings, markup: Markup) -> tuple[str, ...]:
@@ -169,6 +181,7 @@ def _notions(findings: Findings, markup: Markup) -> tuple[NotionLine, ...]:
             markup.name(between),
             _lost(loose.cost, markup) if known else NOT_ESTIMABLE_TEXT,
             _points(loose.gap),
+            "" if loose.at_most is None else f"at most {hundredfold(loose.at_most)}",
             _lost(strict.cost, markup) if known else NOT_ESTIMABLE_TEXT,
         )
         found.append((known, strict.cost.value, line))
@@ -180,9 +193,10 @@ def sentence(line: NotionLine) -> str:
     if line.cost == NOT_ESTIMABLE_TEXT:
         return f"{line.title}: {NOT_ESTIMABLE_TEXT}, for no two groups have rows enough."
     between = f", {line.between}" if line.between else ""
+    certified = f" and is certified to be {line.at_most}" if line.at_most else ""
     return (
         f"{line.title}: the best rule's gap is {line.gap}{between}. Accuracy lost within {_LOOSE:g}: {line.cost}, "
-        f"where the gap came to {line.gap_then} on new people; within 0: {line.cost_at_zero}."
+        f"where the gap came to {line.gap_then} on new people{certified}; within 0: {line.cost_at_zero}."
     )
 
 
