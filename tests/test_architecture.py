@@ -142,6 +142,19 @@ def test_every_file_says_what_it_is_for(path: Path) -> None:
     assert docstring.splitlines()[0].rstrip().endswith((".", "?"))
 
 
+LONGEST_BODY = 60
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_no_function_is_longer_than_a_screen(path: Path) -> None:
+    """Its signature and docstring aside."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[min(ast.get_docstring(node) is not None, len(node.body) - 1)]
+            lines = (node.end_lineno or 0) - first.lineno + 1
+            assert lines <= LONGEST_BODY, f"{node.name} has a body of {lines} lines"
+
+
 def order(name: str) -> tuple[int, str]:
     """Constants, classes, functions; each in alphabetical order."""
     return (0 if name.isupper() else 1 if name[0].isupper() else 2), name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import fairlimits as fl
-from fairlimits.apps.cli import options, run
+from fairlimits.apps.cli import data_options, run
 from streams import ROLES, people, write
 
 COLUMNS = [word for name, value in ROLES.items() for word in (f"--{name}", value)]
@@ -74,11 +75,11 @@ def test_a_frontier_of_rows_in_parts(
 
 def test_large_files_are_read_in_parts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(folder / "part0.parquet")
-    columns = ("paid", "yes", ["sex"], None, None, None, None, None, None, "refuse", "set-aside")
-    assert isinstance(options.open_rows([path], None, *columns), fl.Dataset)
-    monkeypatch.setattr(options, "_LARGE", 1000)
-    assert isinstance(options.open_rows([path], None, *columns), fl.data.Stream)
-    assert isinstance(options.open_rows([path], False, *columns), fl.Dataset)
+    sources = data_options.SourceOptions(data=[path], label="paid", positive="yes", sensitive=["sex"])
+    assert isinstance(sources.read(), fl.Dataset)
+    monkeypatch.setattr(data_options, "_LARGE", 1000)
+    assert isinstance(sources.read(), fl.data.Stream)
+    assert isinstance(replace(sources, stream=False).read(), fl.Dataset)
 
 
 @pytest.mark.parametrize(

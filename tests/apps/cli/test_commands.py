@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
 from fairlimits.apps.cli import run
-from fairlimits.apps.cli.options import expect_learning
+from fairlimits.apps.cli.data_options import expect_learning
 from fairlimits.apps.cli.scenarios import _rows_needed
 from fairlimits.notions import rows_to_certify
 

@@ -11,6 +11,8 @@ import typer
 
 from fairlimits._util.plotting import close, figure_style
 from fairlimits.apps.cli import options
+from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
+from fairlimits.apps.cli.option_groups import expand_groups
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.errors import InputError
 
@@ -22,8 +24,10 @@ _PICTURES = (".png", ".pdf", ".svg")
 _FIGURES = "held out: on rows that took no part in making the rules, with intervals; losses are shares of all decisions"
 
 
+@expand_groups
 def audit(
-    data: options.Data,
+    table: TableOptions,
+    *,
     prediction: Annotated[
         list[str] | None,
         typer.Option(
@@ -32,17 +36,6 @@ def audit(
             help="Column of a model's decisions, 0 or 1, or scores (repeatable); it is no feature.",
         ),
     ] = None,
-    label: options.Label = None,
-    positive: options.Positive = None,
-    sensitive: options.Sensitive = None,
-    weight: options.Weight = None,
-    numeric: options.Numeric = None,
-    categorical: options.Categorical = None,
-    drop: options.Drop = None,
-    features: options.Features = None,
-    bins: options.Bin = None,
-    missing_sensitive: options.MissingSensitive = "refuse",
-    small_groups: options.SmallGroups = "set-aside",
     threshold: options.Threshold = None,
     lot: Annotated[
         bool, typer.Option("--lot", help="Take scores as chances of deciding 1, without threshold.")
@@ -76,7 +69,7 @@ def audit(
       fairlimits audit loans.csv --label paid --positive yes --sensitive sex --sensitive race
       -p old -p new --threshold 0.4 -n DP -n EOd --aware -o audit.csv --plot audit.png
     """
-    options.expect_learning(data)
+    table.expect_learning()
 
     from fairlimits.data import small_groups_note
     from fairlimits.evaluation import BeatenWarning
@@ -84,19 +77,14 @@ def audit(
     from fairlimits.notions import NOTIONS
 
     check_outputs(
-        [data], (output, (".csv", ".json")), (by_group, (".csv",)), (plot, _PICTURES), (plot_rates, _PICTURES)
+        [table.data], (output, (".csv", ".json")), (by_group, (".csv",)), (plot, _PICTURES), (plot_rates, _PICTURES)
     )
     if lot and threshold is not None:
         raise InputError("--lot takes scores as chances, without a threshold; leave out --lot or --threshold.")
     if not prediction:
         raise InputError("No prediction was named; say which columns hold a model's decisions, --prediction COLUMN.")
-    if features:
-        features = list(dict.fromkeys([*features, *prediction]))
-    dataset = options.open_table(
-        *(data, label, positive, sensitive, weight, numeric),
-        *(categorical, drop, features, bins, missing_sensitive, small_groups),
-    )
-    options.say_small_groups(dataset, suppress)
+    dataset = table.also_keeping(*prediction).read()
+    say_small_groups(dataset, suppress)
     with progress_bar("Audit") as tell, warnings.catch_warnings():
         # What it says is among the notes printed below.
         warnings.simplefilter("ignore", BeatenWarning)
@@ -117,7 +105,7 @@ def audit(
         if output.suffix.lower() == ".csv":
             write_csv(output, found.to_frame())
         else:
-            made = {"data": data, "seed": seed, "test size": test_size}
+            made = {"data": table.data, "seed": seed, "test size": test_size}
             write_json(output, _record(found, made, small_groups_note(dataset, counted=suppress is None)))
         say(f"Written to {output}.")
     if by_group is not None:

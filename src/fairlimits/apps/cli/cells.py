@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairlimits.apps.cli import options
+from fairlimits.apps.cli.cell_options import CellOptions, Generator
+from fairlimits.apps.cli.data_options import AUTO, SourceOptions, say_small_groups
+from fairlimits.apps.cli.option_groups import expand_groups, option_flags
 from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
 from fairlimits.errors import InputError
-from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, FEATURES
+from fairlimits.law import FEATURES
+
+if TYPE_CHECKING:
+    from fairlimits.law import CellDistribution
 
 
+@dataclass(frozen=True, kw_only=True)
+class RowCellOptions(CellOptions):
+    """Rows are counted as they are unless a generator is asked for: a file of cells should say what was there."""
+
+    generator: Generator = "none"
+
+
+@expand_groups
 def cells(
-    data: options.Sources,
+    context: typer.Context,
+    sources: SourceOptions,
+    *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Write to this .npz file.")],
-    label: options.Label = None,
-    positive: options.Positive = None,
-    sensitive: options.Sensitive = None,
-    weight: options.Weight = None,
-    numeric: options.Numeric = None,
-    categorical: options.Categorical = None,
-    drop: options.Drop = None,
-    features: options.Features = None,
-    bins: options.Bin = None,
-    missing_sensitive: options.MissingSensitive = "refuse",
-    small_groups: options.SmallGroups = "set-aside",
-    stream: options.Streamed = None,
     like: Annotated[
         Path | None,
         typer.Option(
             help="Count on the cells of this .npz file, made before from other rows.", rich_help_panel="Cells"
         ),
     ] = None,
-    number: Annotated[
-        int | None,
-        typer.Option(
-            "--cells", help="Number of cells: 256, or more for many groups, unless you say.", rich_help_panel="Cells"
-        ),
-    ] = None,
-    partition: options.PartitionOption = options.AUTO,
-    generator: options.Generator = "none",
-    samples: options.Samples = DEFAULT_SAMPLES,
-    seed: options.Seed = 0,
+    cutting: RowCellOptions,
 ) -> None:
     """Cut rows into cells, and keep the joint law of cell, group and label in a file.
 
@@ -59,62 +55,43 @@ def cells(
 
       fairlimits cells 'next/*.parquet' --like monday.npz -o tuesday.npz
     """
-    from fairlimits.data import SET_ASIDE, check_small_groups
-    from fairlimits.law import CellDistribution, discretize
+    from fairlimits.law import CellDistribution
 
     # With --like, a name of a benchmark is that of a file too.
-    check_outputs([*(data if like is None else map(Path, data)), like], (output, (".npz",)))
+    read = sources.data if like is None else map(Path, sources.data)
+    check_outputs([*read, like], (output, (".npz",)))
     if like is not None:
-        base = CellDistribution.load(like)
-        given = {
-            "--label": label,
-            "--positive": positive,
-            "--sensitive": sensitive,
-            "--weight": weight,
-            "--numeric": numeric,
-            "--categorical": categorical,
-            "--drop": drop,
-            "--features": features,
-            "--bin": bins,
-            "--small-groups": check_small_groups(small_groups) != SET_ASIDE,
-        }
-        odd = [name for name, value in given.items() if value]
-        if odd:
-            raise InputError(f"--like says what the columns mean; leave {', '.join(odd)} out.")
-        if partition not in (options.AUTO, FEATURES):
-            raise InputError(
-                f"--partition is {partition}, but with --like rows are counted on cells of the features; leave "
-                "--partition out."
-            )
-        if generator not in (DEFAULT_GENERATOR, "none"):
-            raise InputError(
-                f"--generator is {generator}, but with --like rows are counted as they are; leave --generator out."
-            )
-        with progress_bar("Counting") as tell:
-            dist = discretize(data, like=base, missing_sensitive=missing_sensitive, progress=tell)
-        options.say_small_groups(dist)
+        dist = _count_like(like, sources, cutting, option_flags(context))
     else:
-        rows = options.open_rows(
-            data,
-            stream,
-            label,
-            positive,
-            sensitive,
-            weight,
-            numeric,
-            categorical,
-            drop,
-            features,
-            bins,
-            missing_sensitive,
-            small_groups,
-        )
+        rows = sources.read()
         if isinstance(rows, CellDistribution):
-            raise InputError(f"{data[0]} holds cells already; give rows.")
-        chosen = options.check_partition(rows, partition, generator, samples)
-        dist = options.make_cells(rows, number, seed, generator, samples, chosen)
+            raise InputError(f"{sources.data[0]} holds cells already; give rows.")
+        dist = cutting.cut(rows, cutting.check(rows))
     dist.save(output)
     say(
         f"{dist.origin.rows:,} rows in {dist.n_cells} cells ({dist.origin.partition}), groups {', '.join(dist.groups)}."
     )
     say(f"Written to {output}.")
+
+
+def _count_like(like: Path, sources: SourceOptions, cutting: CellOptions, flags: Mapping[str, str]) -> CellDistribution:
+    """Count rows on the cells of a file, which settles all else."""
+    from fairlimits.law import CellDistribution, discretize
+
+    base = CellDistribution.load(like)
+    odd = [flags[name] for name in sources.settled() if name != "missing_sensitive"]
+    if odd:
+        raise InputError(f"--like says what the columns mean; leave {', '.join(odd)} out.")
+    if cutting.partition not in (AUTO, FEATURES):
+        raise InputError(
+            f"--partition is {cutting.partition}, but with --like rows are counted on cells of the features; leave "
+            "--partition out."
+        )
+    if cutting.generates:
+        raise InputError(
+            f"--generator is {cutting.generator}, but with --like rows are counted as they are; leave --generator out."
+        )
+    with progress_bar("Counting") as tell:
+        dist = discretize(sources.data, like=base, missing_sensitive=sources.missing_sensitive, progress=tell)
+    say_small_groups(dist)
+    return dist

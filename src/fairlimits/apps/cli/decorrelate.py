@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairlimits.apps.cli import options
+from fairlimits.apps.cli.cell_options import CellOptions, Cells
+from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
+from fairlimits.apps.cli.option_groups import expand_groups, option_flags, options_given
 from fairlimits.apps.cli.terminal import check_outputs, notes_said, print_table, progress_bar, say, write_csv
 from fairlimits.decorrelation import ACCURACY_WEIGHT, CORRELATION_WEIGHT
 from fairlimits.errors import InputError, SmallGroupsWarning
-from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,20 +30,18 @@ _HELD_OUT = 0.4
 _WITH_PLAN = ("data", "plan", "output", "unseen", "with_label", "seed")
 
 
+@dataclass(frozen=True, kw_only=True)
+class MapCellOptions(CellOptions):
+    """Fewer cells than for rules: a map has a variable for each pair of them."""
+
+    cells: Cells = 128
+
+
+@expand_groups
 def decorrelate(
     context: typer.Context,
-    data: options.Data,
-    label: options.Label = None,
-    positive: options.Positive = None,
-    sensitive: options.Sensitive = None,
-    weight: options.Weight = None,
-    numeric: options.Numeric = None,
-    categorical: options.Categorical = None,
-    drop: options.Drop = None,
-    features: options.Features = None,
-    bins: options.Bin = None,
-    missing_sensitive: options.MissingSensitive = "refuse",
-    small_groups: options.SmallGroups = "set-aside",
+    table: TableOptions,
+    *,
     tolerance: Annotated[
         list[str] | None,
         typer.Option("--tolerance", "-t", help="Tolerance of the rule, such as DP=0 or IF=0.1 (repeatable)."),
@@ -64,11 +65,7 @@ def decorrelate(
     unseen: Annotated[
         str, typer.Option(help="Categories that a kept plan does not know: refuse them, or take them as missing.")
     ] = "refuse",
-    cells: options.Cells = 128,
-    partition: options.PartitionOption = options.AUTO,
-    generator: options.Generator = DEFAULT_GENERATOR,
-    samples: options.Samples = DEFAULT_SAMPLES,
-    seed: options.Seed = 0,
+    cutting: MapCellOptions,
 ) -> None:
     """Map the features so that the group cannot be told from them, at the least loss and the least change.
 
@@ -88,10 +85,10 @@ def decorrelate(
     from fairlimits.limits import solve
     from fairlimits.notions import check_tolerances
 
-    check_outputs([data, plan], (output, (".parquet", ".csv")), (save_plan, (".npz",)))
+    check_outputs([table.data, plan], (output, (".parquet", ".csv")), (save_plan, (".npz",)))
     if plan is not None:
         _refuse_unused(context)
-        _apply_saved(plan, data, output, unseen, with_label, seed)
+        _apply_saved(plan, table.data, output, unseen, with_label, cutting.seed)
         return
     if with_label and output is None:
         raise InputError("--with-label is about the file of mapped rows; say where to write it with -o mapped.parquet.")
@@ -102,21 +99,18 @@ def decorrelate(
         "accuracy_weight": check_weight(accuracy_weight),
         "correlation_weight": check_weight(correlation_weight),
     }
-    dataset = options.open_table(
-        *(data, label, positive, sensitive, weight, numeric),
-        *(categorical, drop, features, bins, missing_sensitive, small_groups),
-    )
-    chosen = options.check_partition(dataset, partition, generator, samples, alike=True)
-    options.say_small_groups(dataset)
-    train, held_out = dataset.split(_HELD_OUT, random_state=seed)
-    dist = options.make_cells(train, cells, seed, generator, samples, chosen)
+    dataset = table.read()
+    chosen = cutting.check(dataset, alike=True)
+    say_small_groups(dataset)
+    train, held_out = dataset.split(_HELD_OUT, random_state=cutting.seed)
+    dist = cutting.cut(train, chosen)
     with notes_said(SmallGroupsWarning):
         rule = solve(dist, asked, aware=aware)
     with progress_bar("Finding the map that moves people least") as tell:
         found = find_map(dist, rule, **weights, progress=tell)
     with progress_bar("Trying it on held-out rows"):
-        certificate = found.certificate(held_out, random_state=seed)
-    mapped = None if output is None else found.apply(dataset, random_state=seed, with_label=with_label)
+        certificate = found.certificate(held_out, random_state=cutting.seed)
+    mapped = None if output is None else found.apply(dataset, random_state=cutting.seed, with_label=with_label)
     _print(found, certificate, train)
     if save_plan is not None:
         found.save(save_plan)
@@ -127,13 +121,8 @@ def decorrelate(
 
 def _refuse_unused(context: typer.Context) -> None:
     """Refuse options that a plan which is made already cannot take into account."""
-    given = [
-        parameter.opts[0]
-        for parameter in context.command.params
-        if (source := context.get_parameter_source(parameter.name or "")) is not None
-        and source.name == "COMMANDLINE"
-        and parameter.name not in _WITH_PLAN
-    ]
+    flags = option_flags(context)
+    given = [flags[name] for name in options_given(context) if name not in _WITH_PLAN]
     if given:
         raise InputError(f"A kept plan takes no {', '.join(given)}: it is made already; leave that out.")
 

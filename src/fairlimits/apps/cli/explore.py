@@ -8,32 +8,19 @@ from typing import Annotated
 
 import typer
 
-from fairlimits.apps.cli import options
+from fairlimits.apps.cli.cell_options import CellOptions
+from fairlimits.apps.cli.data_options import AUTO, SourceOptions
+from fairlimits.apps.cli.option_groups import expand_groups
 from fairlimits.apps.cli.terminal import progress_bar, say
-from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 
 
+@expand_groups
 def explore(
-    data: options.Sources,
-    label: options.Label = None,
-    positive: options.Positive = None,
-    sensitive: options.Sensitive = None,
-    weight: options.Weight = None,
-    numeric: options.Numeric = None,
-    categorical: options.Categorical = None,
-    drop: options.Drop = None,
-    features: options.Features = None,
-    bins: options.Bin = None,
-    missing_sensitive: options.MissingSensitive = "refuse",
-    small_groups: options.SmallGroups = "set-aside",
-    stream: options.Streamed = None,
+    sources: SourceOptions,
+    *,
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
-    cells: options.Cells = None,
-    partition: options.PartitionOption = options.AUTO,
-    generator: options.Generator = DEFAULT_GENERATOR,
-    samples: options.Samples = DEFAULT_SAMPLES,
-    seed: options.Seed = 0,
+    cutting: CellOptions,
 ) -> None:
     r"""Open a page on this machine: move tolerances, and see what they cost.
 
@@ -46,7 +33,7 @@ def explore(
 
       fairlimits explore loans.csv --label paid --positive yes --sensitive sex --no-browser --port 8050
     """
-    options.expect_learning(data[0], partition)
+    sources.expect_learning(cutting.partition)
 
     from fairlimits.apps.explorer import Subject, check_port, make_app, require_dash, serve
     from fairlimits.data import Dataset
@@ -55,22 +42,19 @@ def explore(
     # Cells take a while: what is missing or wrong is said before.
     require_dash()
     check_port(port)
-    rows = options.open_rows(
-        *(data, stream, label, positive, sensitive, weight, numeric),
-        *(categorical, drop, features, bins, missing_sensitive, small_groups),
-    )
-    chosen = options.check_partition(rows, partition, generator, samples)
+    rows = sources.read()
+    chosen = cutting.check(rows)
     outcome = None
     if isinstance(rows, Dataset) and chosen != FEATURES:
         with progress_bar("Learning P(A, Y | x)") as tell:
-            outcome = estimate_outcome(rows, random_state=seed, progress=tell)
-    dist = options.make_cells(rows, cells, seed, generator, samples, chosen, outcome)
+            outcome = estimate_outcome(rows, random_state=cutting.seed, progress=tell)
+    dist = cutting.cut(rows, chosen, outcome)
     blend = None
-    if partition == options.AUTO and outcome is not None:
+    if cutting.partition == AUTO and outcome is not None:
         # Individual fairness compares people, so its cells cut the features too.
-        blend = options.make_cells(rows, cells, seed, generator, samples, "blend", outcome)
+        blend = cutting.cut(rows, "blend", outcome)
     with progress_bar("Making the page"):
-        app = make_app(Subject(Path(data[0]).stem, dist, rows if isinstance(rows, Dataset) else None, blend))
+        app = make_app(Subject(Path(sources.data[0]).stem, dist, rows if isinstance(rows, Dataset) else None, blend))
 
     def started(address: str) -> None:
         say(f"The explorer is at {address} (this machine only). Stop it with ctrl-c.")

@@ -11,6 +11,8 @@ import typer
 
 from fairlimits._util.plotting import close, figure_style
 from fairlimits.apps.cli import options
+from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
+from fairlimits.apps.cli.option_groups import expand_groups
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.errors import InputError
 
@@ -20,19 +22,10 @@ if TYPE_CHECKING:
 _PICTURES = (".png", ".pdf", ".svg")
 
 
+@expand_groups
 def fidelity(
-    data: options.Data,
-    label: options.Label = None,
-    positive: options.Positive = None,
-    sensitive: options.Sensitive = None,
-    weight: options.Weight = None,
-    numeric: options.Numeric = None,
-    categorical: options.Categorical = None,
-    drop: options.Drop = None,
-    features: options.Features = None,
-    bins: options.Bin = None,
-    missing_sensitive: options.MissingSensitive = "refuse",
-    small_groups: options.SmallGroups = "set-aside",
+    table: TableOptions,
+    *,
     generator: Annotated[
         str,
         typer.Option(
@@ -71,22 +64,19 @@ def fidelity(
     """
     from fairlimits.law import fidelity_report, make_generator
 
-    check_outputs([data], (output, (".csv", ".json", *_PICTURES)))
+    check_outputs([table.data], (output, (".csv", ".json", *_PICTURES)))
     for option, value in (("--samples", samples), ("--cells", cells)):
         if value is not None and value < 1:
             raise InputError(f"{option} is {value}; it must be at least 1.")
     settings = {} if epochs is None else {"epochs": epochs}
     recipe = make_generator(generator, **settings)
-    dataset = options.open_table(
-        *(data, label, positive, sensitive, weight, numeric),
-        *(categorical, drop, features, bins, missing_sensitive, small_groups),
-    )
-    options.say_small_groups(dataset)
+    dataset = table.read()
+    say_small_groups(dataset)
     with progress_bar(f"Judging {generator}") as tell:
         report = fidelity_report(dataset, recipe, cells=cells, n_samples=samples, random_state=seed, progress=tell)
     _print(report, dataset.n_rows)
     if output is not None:
-        made = {"data": data, "seed": seed, "rows": dataset.n_rows, **settings}
+        made = {"data": table.data, "seed": seed, "rows": dataset.n_rows, **settings}
         _write(output, report, made, dataset.small_groups_note)
         say(f"Written to {output}.")
 

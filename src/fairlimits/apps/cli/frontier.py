@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairlimits._util.plotting import COLOURS, close, figure_style, subplots
-from fairlimits.apps.cli import options
+from fairlimits.apps.cli.cell_options import CellOptions
+from fairlimits.apps.cli.data_options import SourceOptions, notes_of
+from fairlimits.apps.cli.option_groups import expand_groups
+from fairlimits.apps.cli.questions import Asked, Question
 from fairlimits.apps.cli.terminal import (
     check_outputs,
     notes_said,
@@ -21,7 +24,6 @@ from fairlimits.apps.cli.terminal import (
     write_json,
 )
 from fairlimits.errors import InputError, SmallGroupsWarning
-from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES
 
 if TYPE_CHECKING:
     from fairlimits.data import Dataset, Stream
@@ -39,63 +41,15 @@ _MARKS = {
 }
 
 
+@expand_groups
 def frontier(
-    data: options.Sources,
-    label: options.Label = None,
-    positive: options.Positive = None,
-    sensitive: options.Sensitive = None,
-    weight: options.Weight = None,
-    numeric: options.Numeric = None,
-    categorical: options.Categorical = None,
-    drop: options.Drop = None,
-    features: options.Features = None,
-    bins: options.Bin = None,
-    missing_sensitive: options.MissingSensitive = "refuse",
-    small_groups: options.SmallGroups = "set-aside",
-    stream: options.Streamed = None,
-    notion: Annotated[
-        list[str] | None,
-        typer.Option("--notion", "-n", help="Notion to constrain: DP, EA, EOp, PE, EOd or IF (repeatable)."),
-    ] = None,
-    fix: Annotated[
-        list[str] | None, typer.Option(help="Hold a notion at a tolerance, such as IF=0.1 (repeatable).")
-    ] = None,
-    start: Annotated[
-        float | None, typer.Option("--from", help="First tolerance.", show_default="0, or a ratio of 0.5")
-    ] = None,
-    stop: Annotated[
-        float | None, typer.Option("--to", help="Last tolerance.", show_default="0.2, or a ratio of 1")
-    ] = None,
-    points: Annotated[int, typer.Option(help="Number of tolerances.")] = 41,
-    exact: Annotated[bool, typer.Option("--exact", help="Find every breakpoint instead of sampling.")] = False,
-    require: options.Require = None,
-    objective: options.Objective = "accuracy",
-    ratio: Annotated[
-        str | None,
-        typer.Option(
-            help="Instead of a notion, hold the ratio of this rate between groups, such as 'selection rate' for the "
-            "four-fifths rule; --from and --to are then ratios (0.5 to 1)."
-        ),
-    ] = None,
-    confidence: Annotated[
-        float | None,
-        typer.Option(help="Certify the tolerances for people whom nobody has seen, with a confidence such as 0.95."),
-    ] = None,
-    uncertified: Annotated[
-        str,
-        typer.Option(
-            help="Where the rows cannot certify a tolerance: 'best' is the rule that comes nearest, 'constant' mixes "
-            "it with a score that is the same for everybody as far as it takes, 'raise' stops."
-        ),
-    ] = "best",
+    sources: SourceOptions,
+    *,
+    question: Question,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to a .csv, .json, .png, .pdf or .svg file.")
     ] = None,
-    cells: options.Cells = None,
-    partition: options.PartitionOption = options.AUTO,
-    generator: options.Generator = DEFAULT_GENERATOR,
-    samples: options.Samples = DEFAULT_SAMPLES,
-    seed: options.Seed = 0,
+    cutting: CellOptions,
 ) -> None:
     """Trace the best accuracy at each tolerance, with the group seen and hidden.
 
@@ -121,129 +75,70 @@ def frontier(
 
       fairlimits frontier big/*.parquet --label paid --sensitive sex
     """
-    options.expect_learning(data[0], partition)
+    sources.expect_learning(cutting.partition)
 
-    import numpy as np
+    from fairlimits.limits import on_cells
 
-    from fairlimits.limits import MarginWarning, Uncertified, UncertifiedWarning, on_cells, ratio_frontier
-    from fairlimits.limits import frontier as trace
-    from fairlimits.notions import INDIVIDUAL, check_names, rate_name, read_objective, read_requirements
-
-    check_outputs([*data], (output, (".csv", ".json", *_PICTURES)))
-    if ratio is not None and (notion or exact):
-        raise InputError(
-            "--ratio takes the place of --notion, and has no exact breakpoints; leave --notion and --exact out."
-        )
-    moving = () if ratio is not None else check_names(notion or ["DP"])
-    fixed = _fixed(fix or [], moving)
-    first, last = (0.0, 0.2) if ratio is None else (0.5, 1.0)
-    first, last = first if start is None else start, last if stop is None else stop
-    if points < 2 or not (math.isfinite(first) and math.isfinite(last) and 0 <= first < last):
-        raise InputError(
-            f"--from {first:g} --to {last:g} --points {points} gives no range; "
-            "start at 0 or above, end higher, with at least 2 points."
-        )
-    if confidence is not None and (ratio is not None or exact or require or INDIVIDUAL in (*moving, *fixed)):
-        raise InputError(
-            "--confidence is for the gaps of group notions at given tolerances; leave --confidence out, or --ratio, "
-            "--exact, --require and IF."
-        )
-    if uncertified not in get_args(Uncertified):
-        raise InputError(f"--uncertified is {uncertified!r}; it must be 'best', 'constant' or 'raise'.")
-    asked: dict[str, Any] = {"requirements": read_requirements(require or []), "objective": read_objective(objective)}
-    name = None if ratio is None else rate_name(ratio)
-    rows = options.open_rows(
-        *(data, stream, label, positive, sensitive, weight, numeric),
-        *(categorical, drop, features, bins, missing_sensitive, small_groups),
-    )
-    chosen = options.check_partition(rows, partition, generator, samples, alike=INDIVIDUAL in (*moving, *fixed))
-    if confidence is not None:
-        outcome = _estimated(rows, chosen, cells, seed)
-        asked |= {"confidence": confidence, "uncertified": uncertified}
+    check_outputs([*sources.data], (output, (".csv", ".json", *_PICTURES)))
+    asked = question.check()
+    rows = sources.read()
+    chosen = cutting.check(rows, alike=asked.alike)
+    if question.confidence is not None:
+        outcome = _estimated(rows, chosen, cutting)
         law: CellDistribution | Outcome = outcome
-        dist = on_cells(outcome, (*moving, *fixed), seed)
+        dist = on_cells(outcome, (*asked.moving, *asked.fixed), cutting.seed)
     else:
-        law = dist = options.make_cells(rows, cells, seed, generator, samples, chosen)
+        law = dist = cutting.cut(rows, chosen)
+    curves, notes = _trace(law, dist, asked, cutting.seed)
+    _print(dist, curves, asked)
+    if output is not None:
+        # What made the cells: the option may say auto, and saved cells were made before.
+        cut = {"partition": dist.origin.partition, "generator": dist.origin.generator or "none"}
+        made = {"data": " ".join(sources.data), "cells": dist.n_cells, **cut, "seed": cutting.seed, **asked.record()}
+        _write(output, curves, made, asked.held, [*notes_of(rows, dist), *notes])
+        say(f"Written to {output}.")
+
+
+def _trace(
+    law: CellDistribution | Outcome, dist: CellDistribution, asked: Asked, seed: int
+) -> tuple[dict[bool, Frontier], list[str]]:
+    """Trace both frontiers; with what there is to note about them."""
+    from fairlimits.limits import MarginWarning, UncertifiedWarning, ratio_frontier
+    from fairlimits.limits import frontier as trace
+
     curves: dict[bool, Frontier] = {}
     with notes_said(SmallGroupsWarning, UncertifiedWarning, MarginWarning) as notes:
         for aware in (True, False):
             with progress_bar("Group seen" if aware else "Group hidden") as tell:
-                if name is not None:
+                common: dict[str, Any] = {"aware": aware, "progress": tell, **asked.settings}
+                if asked.ratio is not None:
                     curves[aware] = ratio_frontier(
-                        dist,
-                        np.linspace(first, last, points),
-                        rate=name,
-                        tolerances=fixed,
-                        aware=aware,
-                        progress=tell,
-                        **asked,
+                        dist, asked.grid(), rate=asked.ratio, tolerances=asked.fixed, **common
                     )
                 else:
-                    span: Any = (first, last) if exact else np.linspace(first, last, points)
-                    tolerances: dict[str, Any] = dict.fromkeys(moving, span) | fixed
+                    span: Any = asked.ends if asked.exact else asked.grid()
+                    tolerances: dict[str, Any] = dict.fromkeys(asked.moving, span) | dict(asked.fixed)
                     curves[aware] = trace(
-                        law,
-                        tuple(tolerances),
-                        tolerances,
-                        aware=aware,
-                        exact=exact,
-                        random_state=seed,
-                        progress=tell,
-                        **asked,
+                        law, tuple(tolerances), tolerances, exact=asked.exact, random_state=seed, **common
                     )
-    held = [*(f"{name} <= {value:g}" for name, value in fixed.items()), *map(str, asked["requirements"])]
-    _print(dist, curves, " and ".join(moving) + " <=" if moving else f"{name} ratio >=", held)
-    if output is not None:
-        made: dict[str, Any] = {
-            "data": " ".join(data),
-            "cells": dist.n_cells,
-            # What made the cells: the option may say auto, and saved cells were made before.
-            "partition": dist.origin.partition,
-            "generator": dist.origin.generator or "none",
-            "seed": seed,
-            "fixed": fixed,
-        }
-        if require:
-            made["requirements"] = held[len(fixed) :]
-        if objective != "accuracy":
-            made["objective"] = objective
-        if confidence is not None:
-            made |= {"confidence": confidence, "uncertified": uncertified}
-        _write(output, curves, made, held, [*options.notes_of(rows, dist), *notes])
-        say(f"Written to {output}.")
+    return curves, notes
 
 
-def _estimated(
-    rows: Dataset | Stream | CellDistribution, partition: Partition, cells: int | None, seed: int
-) -> Outcome:
+def _estimated(rows: Dataset | Stream | CellDistribution, partition: Partition, cutting: CellOptions) -> Outcome:
     """Estimate the law of rows whose labels rules can be certified on."""
     from fairlimits.data import Dataset
     from fairlimits.law import estimate_outcome
 
-    if not isinstance(rows, Dataset) or partition != "outcome" or cells is not None:
+    if not isinstance(rows, Dataset) or partition != "outcome" or cutting.cells is not None:
         raise InputError(
             "--confidence is judged by the labels of rows in memory, on cells of what was learned from them; give a "
             "table, and leave --cells and --partition out."
         )
     with progress_bar("Learning from the people") as tell:
-        return estimate_outcome(rows, random_state=seed, progress=tell)
+        return estimate_outcome(rows, random_state=cutting.seed, progress=tell)
 
 
-def _fixed(given: list[str], moving: tuple[str, ...]) -> dict[str, float]:
-    from fairlimits.notions import check_names
-
-    fixed = {}
-    for text in given:
-        name, _, value = text.partition("=")
-        try:
-            fixed[name] = float(value)
-        except ValueError:
-            raise InputError(f"--fix {text} is not understood; write a notion and a number, as in IF=0.1.") from None
-    check_names([*moving, *fixed])
-    return fixed
-
-
-def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], what: str, held: Sequence[str]) -> None:
+def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], question: Asked) -> None:
     import numpy as np
 
     from fairlimits.law import support_note
@@ -259,13 +154,13 @@ def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], what: str, h
         rows.append((f"{position:.4f}", *shown_values))
     goal = curves[True].objective
     rows_text = f"{int(dist.counts.sum()):,} rows, " if dist.counts is not None else ""
-    asked = "".join(f", {each}" for each in held)
+    asked = "".join(f", {each}" for each in question.held)
     kind = "plug-in" if support_note(dist) is None else "plug-in, not a limit"
     guarantee = curves[True].rules[0].guarantee
     if guarantee is not None:
         kind = f"{kind}, gaps certified with confidence {guarantee.confidence:g}"
     print_table(
-        (what, "group seen", "group hidden"),
+        (question.title, "group seen", "group hidden"),
         rows,
         f"Best {goal.title}, {kind} ({rows_text}{dist.n_cells} cells{asked})",
     )

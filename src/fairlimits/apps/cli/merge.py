@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fairlimits.apps.cli.options import say_small_groups
+from fairlimits.apps.cli.data_options import say_small_groups
 from fairlimits.apps.cli.terminal import check_outputs, print_table, say
 
 

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fairlimits.apps.cli import options
+from fairlimits.apps.cli.data_options import TableOptions
+from fairlimits.apps.cli.option_groups import command_line, expand_groups
 from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
 
 
+@expand_groups
 def report(
-    data: options.Data,
-    label: options.Label = None,
-    positive: options.Positive = None,
-    sensitive: options.Sensitive = None,
-    weight: options.Weight = None,
-    numeric: options.Numeric = None,
-    categorical: options.Categorical = None,
-    drop: options.Drop = None,
-    features: options.Features = None,
-    bins: options.Bin = None,
-    missing_sensitive: options.MissingSensitive = "refuse",
-    small_groups: options.SmallGroups = "set-aside",
+    context: typer.Context,
+    table: TableOptions,
+    *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page (.html), or its content (.json).")] = Path(
         "report.html"
     ),
@@ -58,54 +51,22 @@ def report(
 
       fairlimits report adult -t EOd=0.05 --confidence 0.95 -o report.html
     """
-    options.expect_learning(data)
+    table.expect_learning()
 
     from fairlimits.apps.report import SUFFIXES
     from fairlimits.apps.report import report as make_report
-    from fairlimits.data import SET_ASIDE, check_small_groups
     from fairlimits.notions import check_tolerances, read_objective, read_requirements
 
-    check_outputs([data], (output, SUFFIXES))
+    check_outputs([table.data], (output, SUFFIXES))
     # Said before the table is read, which may take a while.
     asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
     kept, goal = read_requirements(require or []), read_objective(objective)
-    dataset = options.open_table(
-        *(data, label, positive, sensitive, weight, numeric),
-        *(categorical, drop, features, bins, missing_sensitive, small_groups),
-    )
-    chosen = {
-        "label": label,
-        "positive": positive,
-        "weight": weight,
-        "confidence": confidence,
-        "test-size": test_size if test_size != 0.3 else None,
-        "objective": objective if objective != "accuracy" else None,
-        "suppress": suppress,
-        "seed": seed,
-        "output": output,
-    }
-    lists = {
-        "tolerance": tolerance,
-        "require": require,
-        "sensitive": sensitive,
-        "numeric": numeric,
-        "categorical": categorical,
-        "drop": drop,
-        "features": features,
-        "bin": bins,
-    }
-    words = ["fairlimits", "report", data]
-    words += [word for key, value in chosen.items() if value is not None for word in (f"--{key}", str(value))]
-    words += [word for key, values in lists.items() for value in values or [] for word in (f"--{key}", value)]
-    if missing_sensitive != "refuse":
-        words += ["--missing-sensitive", missing_sensitive]
-    if check_small_groups(small_groups) != SET_ASIDE:
-        words += ["--small-groups", small_groups]
+    dataset = table.read()
     with progress_bar("Report") as tell:
         found = make_report(
             dataset,
             asked,
-            name=Path(data).stem,
+            name=Path(table.data).stem,
             confidence=confidence,
             requirements=kept,
             objective=goal,
@@ -113,7 +74,7 @@ def report(
             suppress=suppress,
             random_state=seed,
             progress=tell,
-            command=shlex.join(words),
+            command=command_line(context, "seed", "output"),
         )
     found.save(output)
     say(found.summary())

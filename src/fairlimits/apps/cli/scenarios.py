@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairlimits.apps.cli import options
+from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
+from fairlimits.apps.cli.option_groups import expand_groups
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.errors import SmallGroupsWarning
 
 if TYPE_CHECKING:
     from fairlimits._util.types import Ints
+    from fairlimits.data import Dataset
     from fairlimits.evaluation import Scenarios
     from fairlimits.notions import Estimate
 
@@ -24,19 +29,10 @@ _FIGURES = "plug-in: as the estimate has it; held out: on rows that took no part
 _SHOWN = ("selection rate", "true positive rate", "false positive rate", "accuracy", "precision", "selection ratio")
 
 
+@expand_groups
 def scenarios(
-    data: options.Data,
-    label: options.Label = None,
-    positive: options.Positive = None,
-    sensitive: options.Sensitive = None,
-    weight: options.Weight = None,
-    numeric: options.Numeric = None,
-    categorical: options.Categorical = None,
-    drop: options.Drop = None,
-    features: options.Features = None,
-    bins: options.Bin = None,
-    missing_sensitive: options.MissingSensitive = "refuse",
-    small_groups: options.SmallGroups = "set-aside",
+    table: TableOptions,
+    *,
     tolerance: Annotated[
         list[str] | None,
         typer.Option("--tolerance", "-t", help="Largest gap of a notion, such as DP=0.05 (repeatable)."),
@@ -74,32 +70,21 @@ def scenarios(
 
       fairlimits scenarios loans.csv --label paid --positive yes --sensitive sex --prediction decided
     """
-    options.expect_learning(data)
+    table.expect_learning()
 
-    from fairlimits.data import set_aside_note, small_groups_note
-    from fairlimits.evaluation import BeatenWarning, compare_scenarios
-    from fairlimits.limits import MarginWarning, UncertifiedWarning
+    from fairlimits.data import small_groups_note
+    from fairlimits.evaluation import compare_scenarios
     from fairlimits.notions import check_tolerances
 
-    # What is warned of while rules are made is printed as a note.
-    noted = (MarginWarning, SmallGroupsWarning, UncertifiedWarning)
-    check_outputs([data], (output, (".csv", ".json")), (by_group, (".csv",)))
+    check_outputs([table.data], (output, (".csv", ".json")), (by_group, (".csv",)))
     tolerances = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
-    numbers = list(numeric or [])
-    if prediction is not None and prediction not in numbers:
-        numbers.append(prediction)
-    if features and prediction is not None and prediction not in features:
-        features = [*features, prediction]
-    dataset = options.open_table(
-        *(data, label, positive, sensitive, weight, numbers),
-        *(categorical, drop, features, bins, missing_sensitive, small_groups),
-    )
-    options.say_small_groups(dataset, suppress)
-    with progress_bar("Scenarios") as tell, warnings.catch_warnings(record=True) as caught:
-        # What it says is printed below, with all other findings.
-        warnings.simplefilter("ignore", BeatenWarning)
-        for kind in noted:
-            warnings.simplefilter("always", kind)
+    if prediction is not None:
+        numeric = list(dict.fromkeys([*(table.numeric or []), prediction]))
+        table = replace(table, numeric=numeric).also_keeping(prediction)
+    dataset = table.read()
+    say_small_groups(dataset, suppress)
+    notes: list[str] = []
+    with progress_bar("Scenarios") as tell, _noted(notes):
         found = compare_scenarios(
             dataset,
             tolerances,
@@ -113,33 +98,56 @@ def scenarios(
             random_state=seed,
             progress=tell,
         )
-    held_out = found.situations[0].evaluation.counts
-    # Where counts are suppressed, nothing is said that could give them away.
-    further = (
-        None
-        if held_out is None
-        else set_aside_note(dataset.groups, held_out, " on the held-out rows", beyond=dataset.counts)
-    )
+    further = _set_aside(found, dataset)
     if further is not None:
         say(further)
     _print(found, tolerances)
-    notes = list(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, noted)))
     for note in notes:
         say(f"Note: {note}")
     if suppress is None and (needed := _rows_needed(found, dataset.counts, tolerances)):
         say(needed)
     if output is not None:
-        if output.suffix.lower() == ".csv":
-            write_csv(output, found.to_frame())
-        else:
-            made = {"data": data, "seed": seed, "test size": test_size, "certify": certify}
-            settled = small_groups_note(dataset, counted=suppress is None)
-            said = [note for note in (settled, further) if note is not None]
-            write_json(output, {"made from": made, "figures": _FIGURES, "notes": [*said, *notes], **found.to_dict()})
-        say(f"Written to {output}.")
+        made = {"data": table.data, "seed": seed, "test size": test_size, "certify": certify}
+        settled = small_groups_note(dataset, counted=suppress is None)
+        _write(output, found, made, [note for note in (settled, further, *notes) if note is not None])
     if by_group is not None:
         write_csv(by_group, found.rates_to_frame())
         say(f"Rates by group written to {by_group}.")
+
+
+@contextmanager
+def _noted(notes: list[str]) -> Iterator[None]:
+    """Gather in `notes` what is warned of while rules are made, each once, to be printed below the findings."""
+    from fairlimits.evaluation import BeatenWarning
+    from fairlimits.limits import MarginWarning, UncertifiedWarning
+
+    kinds = (MarginWarning, SmallGroupsWarning, UncertifiedWarning)
+    with warnings.catch_warnings(record=True) as caught:
+        # What it says is among the findings.
+        warnings.simplefilter("ignore", BeatenWarning)
+        for kind in kinds:
+            warnings.simplefilter("always", kind)
+        yield
+    notes += dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, kinds))
+
+
+def _set_aside(found: Scenarios, dataset: Dataset) -> str | None:
+    """Which groups are too small on the held-out rows alone."""
+    from fairlimits.data import set_aside_note
+
+    held_out = found.situations[0].evaluation.counts
+    # Where counts are suppressed, nothing is said that could give them away.
+    if held_out is None:
+        return None
+    return set_aside_note(dataset.groups, held_out, " on the held-out rows", beyond=dataset.counts)
+
+
+def _write(output: Path, found: Scenarios, made: Mapping[str, Any], notes: Sequence[str]) -> None:
+    if output.suffix.lower() == ".csv":
+        write_csv(output, found.to_frame())
+    else:
+        write_json(output, {"made from": dict(made), "figures": _FIGURES, "notes": list(notes), **found.to_dict()})
+    say(f"Written to {output}.")
 
 
 def _print(found: Scenarios, tolerances: Mapping[str, float]) -> None:

@@ -156,21 +156,11 @@ def _comparing(app: Dash, subject: Subject) -> None:
             return no_update, f"There are {_MOST_POINTS} points already; remove one first."
         number = max((point["number"] for point in points), default=0) + 1
         if trigger == "pin":
-            name = asked(answer["tolerances"], answer["aware"], answer["decorrelated"])
-            new: Point = {
-                "number": number,
-                "kind": "pin",
-                "name": name,
-                "accuracy": answer["accuracy"],
-                "gaps": answer["gaps"],
-            }
-            return [*points, new], no_update
+            return [*points, _pinned(number, answer)], no_update
         try:
-            found = subject.place(str((accepted or {}).get("contents")))
+            return [*points, _model(number, subject, accepted or {})], ""
         except FairlimitsError as error:
             return no_update, str(error)
-        name = str((accepted or {}).get("name"))[:_LONGEST_NAME]
-        return [*points, {"number": number, "kind": "model", "name": name, **found}], ""
 
     @app.callback(
         Output("table", "children"),
@@ -182,6 +172,18 @@ def _comparing(app: Dash, subject: Subject) -> None:
     def show_points(points: list[Point], answer: Answer | None) -> tuple[Any, Any]:
         figure = no_update if answer is None else plotly_figure(answer, _curves(subject, answer), points)
         return page.point_table(points, subject.notions), figure
+
+
+def _pinned(number: int, answer: Answer) -> Point:
+    """The present position as a point that stays."""
+    name = asked(answer["tolerances"], answer["aware"], answer["decorrelated"])
+    return {"number": number, "kind": "pin", "name": name, "accuracy": answer["accuracy"], "gaps": answer["gaps"]}
+
+
+def _model(number: int, subject: Subject, accepted: Mapping[str, Any]) -> Point:
+    """A model whose predictions a person dropped on the page, as a point."""
+    found = subject.place(str(accepted.get("contents")))
+    return {"number": number, "kind": "model", "name": str(accepted.get("name"))[:_LONGEST_NAME], **found}
 
 
 def _downloading(app: Dash, subject: Subject) -> None:

@@ -34,55 +34,13 @@ def plotly_figure(answer: Answer, curves: Mapping[bool, Curve], points: Sequence
 
     Plotly takes some HTML in labels for markup, so every name that is not ours is escaped.
     """
-    own = COLOURS["aware" if answer["aware"] else "unaware"]
-    traces: list[dict[str, Any]] = []
-    for aware, curve in curves.items():
-        mine = aware == answer["aware"]
-        x, y = with_position(curve, answer) if mine else (curve["tolerance"], curve["accuracy"])
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": sees(aware),
-                "x": x,
-                "y": y,
-                "line": {
-                    "color": COLOURS["aware" if aware else "unaware"],
-                    "width": 3 if mine else 1.5,
-                    "dash": "solid" if aware else "dash",
-                },
-                "hovertemplate": "%{y:.4f} at %{x:.3f}",
-            }
-        )
+    traces = [_curve_trace(aware, curve, answer) for aware, curve in curves.items()]
     for kind, symbol in (("pin", "diamond"), ("model", "x")):
         shown = placed(points, kind, answer["moving"])
         if shown:
-            traces.append(
-                {
-                    "type": "scatter",
-                    "mode": "markers+text",
-                    "name": "pinned" if kind == "pin" else "model",
-                    "x": [x for x, _, _ in shown],
-                    "y": [y for _, y, _ in shown],
-                    "text": [str(point["number"]) for _, _, point in shown],
-                    "customdata": [escape(point["name"]) for _, _, point in shown],
-                    "textposition": "top center",
-                    "marker": {"size": 10, "symbol": symbol, "color": _POINT_COLOURS[kind]},
-                    "hovertemplate": "%{customdata}<br>%{y:.4f} at %{x:.3f}<extra></extra>",
-                }
-            )
+            traces.append(_points_trace(kind, symbol, shown))
     if answer["at"] is not None:
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": "here",
-                "x": [answer["at"]],
-                "y": [answer["accuracy"]],
-                "marker": {"size": 14, "color": own, "line": {"color": "white", "width": 2}},
-                "hovertemplate": "here: %{y:.4f} at %{x:.3f}<extra></extra>",
-            }
-        )
+        traces.append(_position_trace(answer))
     axis = {"gridcolor": GRID, "linecolor": MUTED, "zeroline": False, "ticks": "outside", "tickcolor": GRID}
     return {
         "data": traces,
@@ -99,6 +57,52 @@ def plotly_figure(answer: Answer, curves: Mapping[bool, Curve], points: Sequence
             # A zoom lasts as long as the plot is about the same notion.
             "uirevision": answer["moving"],
         },
+    }
+
+
+def _curve_trace(aware: bool, curve: Curve, answer: Answer) -> dict[str, Any]:
+    mine = aware == answer["aware"]
+    x, y = with_position(curve, answer) if mine else (curve["tolerance"], curve["accuracy"])
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": sees(aware),
+        "x": x,
+        "y": y,
+        "line": {
+            "color": COLOURS["aware" if aware else "unaware"],
+            "width": 3 if mine else 1.5,
+            "dash": "solid" if aware else "dash",
+        },
+        "hovertemplate": "%{y:.4f} at %{x:.3f}",
+    }
+
+
+def _points_trace(kind: str, symbol: str, shown: Sequence[tuple[float, float, Point]]) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers+text",
+        "name": "pinned" if kind == "pin" else "model",
+        "x": [x for x, _, _ in shown],
+        "y": [y for _, y, _ in shown],
+        "text": [str(point["number"]) for _, _, point in shown],
+        "customdata": [escape(point["name"]) for _, _, point in shown],
+        "textposition": "top center",
+        "marker": {"size": 10, "symbol": symbol, "color": _POINT_COLOURS[kind]},
+        "hovertemplate": "%{customdata}<br>%{y:.4f} at %{x:.3f}<extra></extra>",
+    }
+
+
+def _position_trace(answer: Answer) -> dict[str, Any]:
+    colour = COLOURS["aware" if answer["aware"] else "unaware"]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "here",
+        "x": [answer["at"]],
+        "y": [answer["accuracy"]],
+        "marker": {"size": 14, "color": colour, "line": {"color": "white", "width": 2}},
+        "hovertemplate": "here: %{y:.4f} at %{x:.3f}<extra></extra>",
     }
 
 

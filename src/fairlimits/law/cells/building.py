@@ -161,23 +161,26 @@ def discretize(
             random_state,
             tell,
         )
-    cells = default_cells(data, partition) if cells is None else cells
+    return _cut_features(data, cells, generator, n_samples, relative_error, random_state, tell)
+
+
+def _cut_features(
+    data: Dataset,
+    cells: int | None,
+    generator: str | Generator | None,
+    n_samples: int,
+    relative_error: float | None,
+    random_state: int,
+    tell: Progress,
+) -> CellDistribution:
+    """Cut and count rows in memory, or what a generator draws after it learned them."""
+    cells = default_cells(data, FEATURES) if cells is None else cells
     relative_error = DEFAULT_RELATIVE_ERROR if relative_error is None else relative_error
     encoding = Encoding.fit(data)
-    made_by: str | None = None
-    drawn: int | None = None
-    counted = data
-    share = 0.0
+    counted, made_by, share = data, None, 0.0
     if generator is not None:
-        recipe = make_generator(_GENERATOR if generator == DEFAULT_GENERATOR else generator)
-        # Generated rows make no more people of those there are.
-        check_enough_rows(int(data.counts.sum()), cells)
-        _check_samples(n_samples, cells, len(data.groups))
-        made_by, drawn = recipe.name, int(n_samples)
         share = 0.4
-        fitted = recipe.fit(data, random_state, lambda done, words: tell(0.2 * done, words))
-        tell(0.2, f"drawing {n_samples:,} rows")
-        counted = fitted.sample(n_samples, random_state)
+        counted, made_by = _drawn(data, generator, n_samples, cells, random_state, tell)
     rows = encoding.transform_dataset(counted)
     codebook = fit_codebook(
         rows,
@@ -191,8 +194,23 @@ def discretize(
     real = counts
     if counted is not data:
         real = count_cells(assign(encoding.transform_dataset(data), codebook.centroids), data, cells)
-    origin = replace(_origin(data.n_rows, random_state, relative_error, codebook), generator=made_by, n_samples=drawn)
+    origin = _origin(data.n_rows, random_state, relative_error, codebook)
+    if made_by is not None:
+        origin = replace(origin, generator=made_by, n_samples=int(n_samples))
     return _distribution(counts, real.rows, data.schema, encoding, codebook.centroids, origin)
+
+
+def _drawn(
+    data: Dataset, generator: str | Generator, n_samples: int, cells: int, random_state: int, tell: Progress
+) -> tuple[Dataset, str]:
+    """Rows of a generator that learned the table, and its name."""
+    recipe = make_generator(_GENERATOR if generator == DEFAULT_GENERATOR else generator)
+    # Generated rows make no more people of those there are.
+    check_enough_rows(int(data.counts.sum()), cells)
+    _check_samples(n_samples, cells, len(data.groups))
+    fitted = recipe.fit(data, random_state, lambda done, words: tell(0.2 * done, words))
+    tell(0.2, f"drawing {n_samples:,} rows")
+    return fitted.sample(n_samples, random_state), recipe.name
 
 
 def default_cells(data: Dataset, partition: Partition) -> int:
