@@ -14,7 +14,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-WHEEL_HOLDS = ("fairlimits/py.typed", "fairlimits/__init__.pyi", "fairlimits/data/files/adult.parquet")
+WHEEL_HOLDS = (
+    "fairlimits/py.typed",
+    "fairlimits/__init__.pyi",
+    "fairlimits/data/files/adult.parquet",
+    "fairlimits/apps/templates/base.html",
+    "fairlimits/apps/report/templates/page.html",
+    "fairlimits/apps/paper/templates/paper.css",
+)
 SDIST_TESTS = ("tests/benchmarks", "tests/test_readme.py")
 
 

@@ -17,6 +17,7 @@ from fairlimits.evaluation.decided_people import group_rates
 from fairlimits.evaluation.evaluations import evaluate
 from fairlimits.evaluation.reports import (
     PRICED_AT,
+    Affected,
     Caution,
     Decorrelated,
     Figure,
@@ -35,6 +36,7 @@ from fairlimits.evaluation.scenarios import compare, compare_scenarios
 
 __all__ = [
     "PRICED_AT",
+    "Affected",
     "Audit",
     "AuditedModel",
     "BeatenWarning",

@@ -64,14 +64,17 @@ class Cost:
 
     Parameters
     ----------
+    key : {"hiding", "hiding_decorrelated", "decorrelating_hidden", "decorrelating_seen"}
+        What costs it.
     name : str
-        What costs it, in words.
+        The same in words.
     plug_in : float
         The difference as the estimates have it.
     held_out : Estimate
         The difference on held-out rows, with an interval from paired resamples.
     """
 
+    key: str
     name: str
     plug_in: float
     held_out: Estimate

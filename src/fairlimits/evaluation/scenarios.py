@@ -203,12 +203,13 @@ def compare(
     )
 
 
-# What each cost compares: the situation with more freedom, and the one with less, as (aware, decorrelated, fixed).
+# Each cost, by a key for programs and in words; what it compares: the situation with more freedom, and the one with
+# less, as (aware, decorrelated, fixed).
 _COMPARED = (
-    ("Hiding the group", (True, False, False), (False, False, False)),
-    ("Hiding the group, features decorrelated", (True, True, False), (False, True, False)),
-    ("Decorrelating, group hidden", (False, False, False), (False, True, False)),
-    ("Decorrelating, group seen", (True, False, False), (True, True, False)),
+    ("hiding", "Hiding the group", (True, False, False), (False, False, False)),
+    ("hiding_decorrelated", "Hiding the group, features decorrelated", (True, True, False), (False, True, False)),
+    ("decorrelating_hidden", "Decorrelating, group hidden", (False, False, False), (False, True, False)),
+    ("decorrelating_seen", "Decorrelating, group seen", (True, False, False), (True, True, False)),
 )
 
 
@@ -216,10 +217,11 @@ def _costs(situations: Sequence[Situation], value: Floats, drawn: Floats, confid
     """What less freedom costs, from the accuracies of the situations; both are resampled together."""
     at = {(own.aware, own.decorrelated, own.fixed): position for position, own in enumerate(situations)}
     costs = []
-    for name, more, less in _COMPARED:
+    for key, name, more, less in _COMPARED:
         i, j = at[more], at[less]
         costs.append(
             Cost(
+                key,
                 name,
                 situations[i].evaluation.plug_in - situations[j].evaluation.plug_in,
                 percentile_estimate(float(value[i] - value[j]), drawn[:, i] - drawn[:, j], confidence),

@@ -16,7 +16,7 @@ from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, figure_style
 from fairlimits._util.storage import write_text
 from fairlimits.apps.report.figures import draw_costs
-from fairlimits.apps.report.html import render
+from fairlimits.apps.report.rendering import render
 from fairlimits.apps.report.sentences import PLAIN, answer, asked, sentence
 from fairlimits.errors import FileError
 from fairlimits.evaluation import Caution, Findings

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 
-from fairlimits.apps.report.page import counted, hundredfold, percent, points
+from markupsafe import Markup
+
+from fairlimits.apps.report.formats import counted, hundredfold, percent, points
 from fairlimits.evaluation import Figure, Findings, HeldOut, HeldOutFigure, Tensions
 from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
 
@@ -19,28 +19,56 @@ _LOOSE = 0.05
 
 
 @dataclass(frozen=True)
-class Markup:
-    """How names from the data and what matters most are written."""
+class Writer:
+    """Writes sentences as plain text or as HTML; names from the data are put into them, and escaped where need be.
 
-    name: Callable[[str], str]
-    strong: Callable[[str], str]
+    Parameters
+    ----------
+    kind : type
+        `str`, or `markupsafe.Markup`, which escapes all that is put in and is not markup already.
+    bold : str
+        What stands around what matters most.
+    """
+
+    kind: type[str]
+    bold: str
+
+    def __call__(self, words: str, **parts: str) -> str:
+        """Put parts into a sentence where their names stand in braces."""
+        return self.kind(words).format(**parts)
+
+    def strong(self, words: str) -> str:
+        """Write what matters most."""
+        return self.kind(self.bold).format(words)
 
 
-PLAIN = Markup(name=str, strong=str)
-HTML = Markup(name=escape, strong="<b>{}</b>".format)
+PLAIN = Writer(str, "{}")
+HTML = Writer(Markup, "<b>{}</b>")
+
+
+@dataclass(frozen=True)
+class Said:
+    """A figure and its interval in words; without interval, the words that stand for a figure that is not known."""
+
+    figure: str
+    interval: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.figure} ({self.interval})" if self.interval else self.figure
 
 
 @dataclass(frozen=True)
 class NotionLine:
-    """What one notion comes to, in words: each figure with its interval, in points."""
+    """What one notion comes to, in words: each figure with its interval, in points; whether it is `known` at all."""
 
     title: str
-    gap: str
+    known: bool
+    gap: Said
     between: str
-    cost: str
-    gap_then: str
+    cost: Said
+    gap_then: Said
     at_most: str
-    cost_at_zero: str
+    cost_at_zero: Said
 
 
 @dataclass(frozen=True)
@@ -73,33 +101,54 @@ class Answer:
     note: str
 
 
-def answer(findings: Findings, markup: Markup) -> Answer:
+def answer(findings: Findings, write: Writer) -> Answer:
     """Answer in words.
 
     Parameters
     ----------
     findings : Findings
         What to say.
-    markup : Markup
+    write : Writer
         How to write it.
     """
     held = findings.held_out
-    who = markup.name(" and ".join(findings.sensitive))
-    lead = (
-        f"On people that it had never seen, the most accurate rule we could find decides "
-        f"{_share(held.best_hidden, markup)} right without seeing {who}, and {_share(held.best_seen, markup)} when it "
-        f"may see it. Deciding everybody alike gets {percent(findings.majority_accuracy)} right."
-    )
-    by_name = {own.name: own.held_out for own in held.situation_costs}
-    hiding, apart = by_name["Hiding the group"], by_name["Decorrelating, group hidden"]
+    who = " and ".join(findings.sensitive)
+    costs = {own.key: own.held_out for own in held.situation_costs}
     lines = (
-        *_asked_for(findings, markup),
-        markup.name(held.fares[0].four_fifths),
-        f"Hiding {who} {_costs(hiding, markup)} with {asked(findings)}.",
-        f"Making the features independent of {who} {_costs(apart, markup, ' more')}, with the rule free to adapt.",
-        _clash(findings.on_cells.tensions, markup),
+        *_asked_for(findings, write),
+        held.fares[0].four_fifths,
+        write(
+            "Hiding {who} {costs} with {asked}.", who=who, costs=_costs(costs["hiding"], write), asked=asked(findings)
+        ),
+        write(
+            "Making the features independent of {who} {costs}, with the rule free to adapt.",
+            who=who,
+            costs=_costs(costs["decorrelating_hidden"], write, " more"),
+        ),
+        _clash(findings.on_cells.tensions, write),
     )
-    note = (
+    return Answer(
+        first=tuple(own.text for own in findings.warnings if own.is_first),
+        question=f"How fair and how accurate can a classifier be on {findings.name}?",
+        about=_about(findings),
+        lead=write(
+            "On people that it had never seen, the most accurate rule we could find decides {hidden} right without "
+            "seeing {who}, and {seen} when it may see it. Deciding everybody alike gets {majority} right.",
+            hidden=_share(held.best_hidden, write),
+            who=who,
+            seen=_share(held.best_seen, write),
+            majority=percent(findings.majority_accuracy),
+        ),
+        notions=_notions(findings, write),
+        lines=lines,
+        note=_note(findings),
+    )
+
+
+def _note(findings: Findings) -> str:
+    """Say what the figures are."""
+    held = findings.held_out
+    return (
         f"Figures on new people come from {held.tested:,} rows that took no part in making the rules; "
         f"intervals, and what gaps are certified to be at most, are at {held.confidence:.0%}. "
         f"{_made_to_hold(held)}Which notions clash is a plug-in figure, of the law that was learned "
@@ -107,9 +156,6 @@ def answer(findings: Findings, markup: Markup) -> Answer:
         f"{percent(findings.on_cells.best_seen)} of the most accurate rules. All are estimated limits, of the rules we "
         "could find: better ones may exist. Labels are taken as they are, biased or not."
     )
-    question = f"How fair and how accurate can a classifier be on {markup.name(findings.name)}?"
-    first = tuple(markup.name(own.text) for own in findings.warnings if own.is_first)
-    return Answer(first, question, _about(findings, markup), lead, _notions(findings, markup), lines, note)
 
 
 def _made_to_hold(held: HeldOut) -> str:
@@ -122,37 +168,39 @@ def _made_to_hold(held: HeldOut) -> str:
     )
 
 
-def _asked_for(findings: Findings, markup: Markup) -> tuple[str, ...]:
+def _asked_for(findings: Findings, write: Writer) -> tuple[str, ...]:
     """Say what the rule comes to that was asked for besides, if there was one."""
     found = findings.held_out.asked_for
     if found is None:
         return ()
     own = found.rules[0]
-    what = [found.objective, *found.requirements]
-    parts = []
-    for name, each in ((found.objective, own.value), *own.attained.items()):
-        if name.startswith("costs") and isinstance(each, HeldOutFigure):
-            parts.append(f"{name}: {each.value:.3f} a person ({each.low:.3f} to {each.high:.3f})")
-        else:
-            parts.append(f"{markup.name(name)}: {_points(each)}")
+    figures = [f"{name}: {_points(each)}" for name, each in own.attained.items()]
+    if found.is_cost and isinstance(own.value, HeldOutFigure):
+        goal = f"{own.value.value:.3f} a person ({own.value.low:.3f} to {own.value.high:.3f})"
+    else:
+        goal = str(_points(own.value))
     return (
-        f"Asked for besides: {markup.strong(markup.name(', '.join(what)))}. The best rule we found for it with "
-        f"{asked(findings)} and the group hidden came on new people, in percent, to {'; '.join(parts)}.",
+        write(
+            "Asked for besides: {what}. The best rule we found for it with {asked} and the group hidden came on new "
+            "people, in percent, to {figures}.",
+            what=write.strong(", ".join((found.objective, *found.requirements))),
+            asked=asked(findings),
+            figures="; ".join((f"{found.objective}: {goal}", *figures)),
+        ),
     )
 
 
-def _about(findings: Findings, markup: Markup) -> str:
+def _about(findings: Findings) -> str:
     """Say what data it is."""
     # The largest first; those whose number is suppressed, last.
     order = sorted(findings.groups, key=lambda own: 0 if isinstance(own.rows, str) else -own.rows)
     groups = [f"{own.name} ({counted(own.rows)})" for own in order]
     features = [own.name for own in findings.features]
-    label = f"{findings.label} = {findings.positive}"
     return (
-        f"{findings.rows:,} people. The label is {markup.name(label)}, which {percent(findings.base_rate)} have; "
-        f"the groups are by {markup.name(' and '.join(findings.sensitive))}: "
-        f"{markup.name(_listed(groups, _GROUPS_NAMED))}. "
-        f"{_counted(len(features), 'feature')}: {markup.name(_listed(features, _FEATURES_NAMED))}."
+        f"{findings.rows:,} people. The label is {findings.label} = {findings.positive}, which "
+        f"{percent(findings.base_rate)} have; the groups are by {' and '.join(findings.sensitive)}: "
+        f"{_listed(groups, _GROUPS_NAMED)}. "
+        f"{_counted(len(features), 'feature')}: {_listed(features, _FEATURES_NAMED)}."
     )
 
 
@@ -166,7 +214,7 @@ def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
-def _notions(findings: Findings, markup: Markup) -> tuple[NotionLine, ...]:
+def _notions(findings: Findings, write: Writer) -> tuple[NotionLine, ...]:
     """Say what each notion comes to without the group seen, the dearest first."""
     held = findings.held_out
     free = {own.notion: own for own in held.fares[0].gaps}
@@ -174,23 +222,23 @@ def _notions(findings: Findings, markup: Markup) -> tuple[NotionLine, ...]:
     for strict in (own for own in held.costs if not own.aware and own.tolerance == 0):
         loose, before = held.cost(strict.notion, _LOOSE, aware=False), free[strict.notion]
         known = strict.gap is not None
-        between = f"{before.lowest} lowest, {before.highest} highest" if before.lowest else ""
         line = NotionLine(
-            strict.title,
-            _points(before.gap),
-            markup.name(between),
-            _lost(loose.cost, markup) if known else NOT_ESTIMABLE_TEXT,
-            _points(loose.gap),
-            "" if loose.at_most is None else f"at most {hundredfold(loose.at_most)}",
-            _lost(strict.cost, markup) if known else NOT_ESTIMABLE_TEXT,
+            title=strict.title,
+            known=known,
+            gap=_points(before.gap),
+            between=f"{before.lowest} lowest, {before.highest} highest" if before.lowest else "",
+            cost=_lost(loose.cost, write) if known else Said(NOT_ESTIMABLE_TEXT),
+            gap_then=_points(loose.gap),
+            at_most="" if loose.at_most is None else f"at most {hundredfold(loose.at_most)}",
+            cost_at_zero=_lost(strict.cost, write) if known else Said(NOT_ESTIMABLE_TEXT),
         )
-        found.append((known, strict.cost.value, line))
-    return tuple(line for _, _, line in sorted(found, key=lambda own: (not own[0], -own[1])))
+        found.append((strict.cost.value, line))
+    return tuple(line for _, line in sorted(found, key=lambda own: (not own[1].known, -own[0])))
 
 
 def sentence(line: NotionLine) -> str:
     """Say in plain text what a notion comes to."""
-    if line.cost == NOT_ESTIMABLE_TEXT:
+    if not line.known:
         return f"{line.title}: {NOT_ESTIMABLE_TEXT}, for no two groups have rows enough."
     between = f", {line.between}" if line.between else ""
     certified = f" and is certified to be {line.at_most}" if line.at_most else ""
@@ -206,44 +254,45 @@ def asked(findings: Findings) -> str:
     return " and ".join(f"{name} within {value:g}" for name, value in given.items()) or "no constraint"
 
 
-def _share(figure: HeldOutFigure, markup: Markup) -> str:
-    return f"{markup.strong(percent(figure.value))} ({hundredfold(figure.low)} to {hundredfold(figure.high)})"
+def _share(figure: HeldOutFigure, write: Writer) -> str:
+    return write("{share} ({interval})", share=write.strong(percent(figure.value)), interval=_interval(figure))
 
 
-def _points(figure: Figure) -> str:
+def _points(figure: Figure) -> Said:
     if not isinstance(figure, HeldOutFigure):
-        return figure or NOT_ESTIMABLE_TEXT
-    return f"{hundredfold(figure.value)} ({_interval(figure)})"
+        return Said(figure or NOT_ESTIMABLE_TEXT)
+    return Said(hundredfold(figure.value), _interval(figure))
 
 
-def _lost(figure: HeldOutFigure, markup: Markup) -> str:
+def _lost(figure: HeldOutFigure, write: Writer) -> Said:
     """Accuracy lost, unless the rows do not show that there is any; where both rules decide alike, it is 0."""
     if figure.low <= 0 and figure.low < figure.high:
-        return f"{NOT_TOLD} ({_interval(figure)})"
-    return f"{markup.strong(hundredfold(figure.value))} ({_interval(figure)})"
+        return Said(NOT_TOLD, _interval(figure))
+    return Said(write.strong(hundredfold(figure.value)), _interval(figure))
 
 
 NOT_TOLD = "cannot be told from none"
 """Said of a loss whose interval holds 0."""
 
 
-def _costs(figure: HeldOutFigure, markup: Markup, more: str = "") -> str:
+def _costs(figure: HeldOutFigure, write: Writer, more: str = "") -> str:
     """Say what a freedom less costs, as far as the rows show it."""
     if figure.low == figure.high == 0:
         return "changes nothing: on these people both rules are equally accurate"
     if figure.low <= 0 <= figure.high:
         return f"has a cost that {NOT_TOLD} ({_interval(figure)} points{more})"
+    words = "costs {points}{more} ({interval})"
     if figure.high < 0:
-        gained = HeldOutFigure(-figure.value, -figure.high, -figure.low)
-        return f"gains {markup.strong(points(gained.value))}{more} ({_interval(gained)}): by chance, or the law is off"
-    return f"costs {markup.strong(points(figure.value))}{more} ({_interval(figure)})"
+        figure = HeldOutFigure(-figure.value, -figure.high, -figure.low)
+        words = "gains {points}{more} ({interval}): by chance, or the law is off"
+    return write(words, points=write.strong(points(figure.value)), more=more, interval=_interval(figure))
 
 
 def _interval(figure: HeldOutFigure) -> str:
     return f"{hundredfold(figure.low)} to {hundredfold(figure.high)}"
 
 
-def _clash(found: Tensions, markup: Markup) -> str:
+def _clash(found: Tensions, write: Writer) -> str:
     """Name the two notions that clash most."""
     most = found.clash()
     if most is None:
@@ -251,8 +300,12 @@ def _clash(found: Tensions, markup: Markup) -> str:
             "No two notions cost more together than the dearer one alone, at a tolerance of "
             f"{found.tolerance:g} (plug-in)."
         )
-    return (
-        f"The two notions that clash most are {markup.strong(title(most.first))} and "
-        f"{markup.strong(title(most.second))}: at a tolerance of {found.tolerance:g} they cost {points(most.loss)} "
-        f"together, {markup.strong(points(most.tension))} more than the dearer one alone (plug-in)."
+    return write(
+        "The two notions that clash most are {first} and {second}: at a tolerance of {tolerance} they cost {loss} "
+        "together, {tension} more than the dearer one alone (plug-in).",
+        first=write.strong(title(most.first)),
+        second=write.strong(title(most.second)),
+        tolerance=f"{found.tolerance:g}",
+        loss=points(most.loss),
+        tension=write.strong(points(most.tension)),
     )

@@ -7,6 +7,7 @@ from fairlimits.evaluation.reports.held_out import HeldOut
 from fairlimits.evaluation.reports.on_cells import OnCells
 from fairlimits.evaluation.reports.parts import (
     PRICED_AT,
+    Affected,
     Caution,
     Decorrelated,
     Figure,
@@ -18,6 +19,7 @@ from fairlimits.evaluation.reports.parts import (
 
 __all__ = [
     "PRICED_AT",
+    "Affected",
     "Caution",
     "Decorrelated",
     "Figure",

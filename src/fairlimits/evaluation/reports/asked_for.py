@@ -46,9 +46,13 @@ class AskedRule:
 
 @dataclass(frozen=True)
 class AskedFor:
-    """An objective and requirements in words, and the best rules for them within the tolerances."""
+    """An objective and requirements in words, and the best rules for them within the tolerances.
+
+    Where the objective `is_cost`, the value of a rule is the expected cost of a person.
+    """
 
     objective: str
+    is_cost: bool
     requirements: tuple[str, ...]
     rules: tuple[AskedRule, ...]
 
@@ -101,7 +105,8 @@ def find_asked_for(
         random_state=random_state,
     )
     judged = tuple(withhold.evaluation(own) for own in judged)
-    sign = -1 if isinstance(objective, Costs) else 1
+    is_cost = isinstance(objective, Costs)
+    sign = -1 if is_cost else 1
     lines = tuple(
         AskedRule(
             rule.aware,
@@ -116,7 +121,7 @@ def find_asked_for(
     )
     held = [*(f"{name} at most {value:g}" for name, value in tolerances.items()), *map(str, requirements)]
     words = f"the best rule for {objective}" + (f" with {', '.join(held)}" if held else "")
-    return AskedFor(str(objective), tuple(map(str, requirements)), lines), (Fares.of(words, judged[0]),)
+    return AskedFor(str(objective), is_cost, tuple(map(str, requirements)), lines), (Fares.of(words, judged[0]),)
 
 
 def _value(own: Evaluation, sign: int) -> Estimate:

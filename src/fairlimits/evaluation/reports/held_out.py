@@ -189,7 +189,8 @@ def find_held_out(
         tolerances=dict(tolerances),
         situations=_situations(found),
         situation_costs=tuple(
-            SituationCost(own.name, own.plug_in, HeldOutFigure(*map(float, own.held_out))) for own in found.costs
+            SituationCost(own.key, own.name, own.plug_in, HeldOutFigure(*map(float, own.held_out)))
+            for own in found.costs
         ),
         fares=(*_fares(free[False], found), *besides_fares),
         asked_for=besides,

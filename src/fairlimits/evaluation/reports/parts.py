@@ -256,8 +256,9 @@ class SituationLine:
 
 @dataclass(frozen=True)
 class SituationCost:
-    """What less freedom costs: plug-in, and held out from paired resamples."""
+    """What less freedom costs: plug-in, and held out from paired resamples; `key` is for programs, `name` in words."""
 
+    key: str
     name: str
     plug_in: float
     held_out: HeldOutFigure
