@@ -14,8 +14,10 @@ from fairlimits.estimators import Decorrelator as Decorrelator
 from fairlimits.estimators import load as load
 from fairlimits.estimators import save as save
 from fairlimits.evaluation import Audit as Audit
+from fairlimits.evaluation import Ceiling as Ceiling
 from fairlimits.evaluation import Scenarios as Scenarios
 from fairlimits.evaluation import audit as audit
+from fairlimits.evaluation import ceiling as ceiling
 from fairlimits.evaluation import compare_scenarios as compare_scenarios
 from fairlimits.evaluation import evaluate as evaluate
 from fairlimits.evaluation import group_rates as group_rates

@@ -13,6 +13,7 @@ from fairlimits.evaluation.audits import (
     read_decisions,
     unavoidable_cell,
 )
+from fairlimits.evaluation.ceilings import Ceiling, Study, ceiling
 from fairlimits.evaluation.decided_people import group_rates
 from fairlimits.evaluation.evaluations import evaluate
 from fairlimits.evaluation.reports import (
@@ -41,6 +42,7 @@ __all__ = [
     "AuditedModel",
     "BeatenWarning",
     "Caution",
+    "Ceiling",
     "Decorrelated",
     "Figure",
     "Findings",
@@ -50,10 +52,12 @@ __all__ = [
     "Individual",
     "OnCells",
     "Scenarios",
+    "Study",
     "Tensions",
     "Threshold",
     "audit",
     "avoidable_cell",
+    "ceiling",
     "collect_findings",
     "compare",
     "compare_scenarios",

@@ -35,6 +35,7 @@ from fairlimits.law.generators.fidelities import fidelity_report as fidelity_rep
 from fairlimits.law.outcome import Outcome as Outcome
 from fairlimits.law.outcome import OutcomeModel as OutcomeModel
 from fairlimits.law.outcome import Recalibration as Recalibration
+from fairlimits.law.outcome import estimate_apart as estimate_apart
 from fairlimits.law.outcome import estimate_outcome as estimate_outcome
 from fairlimits.law.outcome.classifiers import Chances as Chances
 from fairlimits.law.outcome.classifiers import ClassifierLaw as ClassifierLaw

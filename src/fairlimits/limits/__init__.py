@@ -23,7 +23,7 @@ from fairlimits.limits.rules import (
 from fairlimits.limits.solving import check_certifiable, solve, solve_on
 from fairlimits.limits.sweeps import ratio_frontier, trace_frontiers
 from fairlimits.limits.tensions import Tension, tension
-from fairlimits.limits.tracing import frontier
+from fairlimits.limits.tracing import frontier, tolerance_grid
 from fairlimits.limits.variables import Variables
 
 __all__ = [
@@ -56,5 +56,6 @@ __all__ = [
     "solve",
     "solve_on",
     "tension",
+    "tolerance_grid",
     "trace_frontiers",
 ]

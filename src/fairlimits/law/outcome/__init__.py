@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fairlimits.law.outcome.crossfit import estimate_outcome
+from fairlimits.law.outcome.crossfit import estimate_apart, estimate_outcome
 from fairlimits.law.outcome.estimates import Outcome
 from fairlimits.law.outcome.models import OutcomeModel
 from fairlimits.law.outcome.recalibration import Recalibration
 
-__all__ = ["Outcome", "OutcomeModel", "Recalibration", "estimate_outcome"]
+__all__ = ["Outcome", "OutcomeModel", "Recalibration", "estimate_apart", "estimate_outcome"]

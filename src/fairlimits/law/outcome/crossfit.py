@@ -16,14 +16,14 @@ import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.threads import usable_cores
-from fairlimits._util.types import Floats, Ints
+from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits._util.workers import MOST_PROCESSES, Team
 from fairlimits.data import Dataset, Encoding, check_seed
 from fairlimits.errors import DataError, InputError
 from fairlimits.law.outcome.classifiers import ClassifierLaw, check_estimator, fit_chances, view_for
 from fairlimits.law.outcome.estimates import Outcome
 from fairlimits.law.outcome.exporting import UnknownLayoutError
-from fairlimits.law.outcome.fitting import Table, fit_law, run_jobs
+from fairlimits.law.outcome.fitting import Table, fit_apart, fit_law, run_jobs
 from fairlimits.law.outcome.learners import load_learners, one_thread_each
 from fairlimits.law.outcome.models import OutcomeModel, SplitLaw
 from fairlimits.law.outcome.recalibration import Recalibration
@@ -107,6 +107,49 @@ def estimate_outcome(
 
                 estimator = HistGradientBoostingClassifier(max_features=0.5, early_stopping=False)
         return _by_classifier(estimator, data, fold, folds, random_state, team.threads, tell)
+
+
+def estimate_apart(
+    data: Dataset,
+    fold: Ints,
+    watched: Flags | None = None,
+    *,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> Floats:
+    """Estimate q(x) = P(A, Y | x) for the people of each fold from people of the other folds alone.
+
+    With some people watched, what is learned for a fold, and every choice in it, depends on people of the other folds
+    and on the watched people of the fold: on nothing else of its people but features. Else the choice of learners, and
+    of their number of trees, is common to all folds.
+
+    Parameters
+    ----------
+    data : Dataset
+        The people.
+    fold : ndarray of int of shape (n,)
+        Fold of each, from 0 on.
+    watched : ndarray of bool of shape (n,), optional
+        Who is not learned from, but says when to stop learning for their own fold.
+    random_state : int, default=0
+        Seed of the learners.
+    progress : callable, optional
+        Called with the fraction done and a few words.
+
+    Returns
+    -------
+    ndarray of shape (n, G, 2)
+    """
+    tell_fraction = or_silent(progress)
+
+    def tell(done: int, total: int) -> None:
+        tell_fraction(done / total, f"learning from other kinds of people, fit {done} of {total}")
+
+    # A fold without anybody would be learned for in vain.
+    fold = np.unique(fold, return_inverse=True)[1].reshape(-1)
+    table = Table.of(data, fold, int(fold.max()) + 1, check_seed(random_state), watched)
+    with _team(data, None, None) as team, one_thread_each():
+        return fit_law(table, team, tell)[1] if watched is None else fit_apart(table, team, tell)
 
 
 def _team(data: Dataset, n_jobs: int | None, estimator: Any) -> Team:

@@ -130,6 +130,9 @@ class Table:
         What tells the groups apart.
     questions : tuple of Question
         The label, then the splits.
+    watched : ndarray of bool of shape (n,), optional
+        People whom nothing is learned from in any fold: those of a fold say when to stop learning for it. By default
+        everybody of the fold does.
     """
 
     data: Dataset
@@ -143,9 +146,10 @@ class Table:
     encoded: Singles
     splits: tuple[GroupSplit, ...]
     questions: tuple[Question, ...]
+    watched: Flags | None = None
 
     @classmethod
-    def of(cls, data: Dataset, fold: Ints, folds: int, random_state: int) -> Table:
+    def of(cls, data: Dataset, fold: Ints, folds: int, random_state: int, watched: Flags | None = None) -> Table:
         """Prepare a table."""
         weight = data.shares * data.n_rows
         codes, encoding = Codes.fit(data), Encoding.fit(data)
@@ -157,7 +161,9 @@ class Table:
         for split in splits:
             rows = np.flatnonzero(counted & np.isin(data.group, split.first + split.second))
             questions.append(Question(split.name(data.groups), rows, np.isin(data.group, split.second), True))
-        return cls(data, fold, folds, random_state, weight, codes, encoding, coded, encoded, splits, tuple(questions))
+        return cls(
+            data, fold, folds, random_state, weight, codes, encoding, coded, encoded, splits, tuple(questions), watched
+        )
 
     def sample(self, question: Question, rows: Ints) -> Sample:
         """Rows of a question as trees see them."""
@@ -170,8 +176,10 @@ class Table:
 
     def parts(self, question: Question, k: int) -> tuple[Ints, Ints]:
         """Rows of a question to learn from in a fold, and those held out."""
-        held = self.fold[question.rows] == k
-        return question.rows[~held], question.rows[held]
+        rows, held = question.rows, self.fold[question.rows] == k
+        if self.watched is None:
+            return rows[~held], rows[held]
+        return rows[~held & ~self.watched[rows]], rows[held & self.watched[rows]]
 
     def first_fold(self, question: Question) -> int:
         """Fold that is fitted first: one with both classes to learn from, and rows held out."""
@@ -300,6 +308,56 @@ def fit_law(table: Table, team: Team, tell: Callable[[int, int], None]) -> tuple
         columns = {name: values[held] for name, values in table.data.columns.items()}
         q[held] = table.law(list(answers.values()), [k]).predict(columns, len(held))
     return table.law(list(answers.values()), range(table.folds)), q, answers
+
+
+def fit_apart(table: Table, team: Team, tell: Callable[[int, int], None]) -> Floats:
+    """Learn q for each fold from the other folds and its watched people alone.
+
+    Unlike in `fit_law`, nothing that is chosen for a fold (learners, numbers of trees) depends on its other people.
+
+    Parameters
+    ----------
+    table : Table
+        The people, some of them watched.
+    team : Team
+        Who fits.
+    tell : callable
+        Told how many fits of how many are done.
+
+    Returns
+    -------
+    ndarray of shape (n, G, 2)
+        Each person's estimate, watched or not.
+    """
+    pools = [_quick_learners(own) for own in table.questions]
+    keys = [(at, k, number) for at, own in enumerate(pools) for k in range(table.folds) for number in range(len(own))]
+    jobs = []
+    for at, k, number in keys:
+        seed = (table.random_state + number * table.folds + k) % 2**32
+        jobs.append(partial(table.fit, team, table.questions[at], pools[at][number], k, seed))
+    fits = dict(zip(keys, run_jobs(team.threads, jobs, lambda n: tell(n, len(jobs))), strict=True))
+    q = np.empty((table.data.n_rows, len(table.data.groups), 2))
+    for k in range(table.folds):
+        answers = []
+        for at, question in enumerate(table.questions):
+            own = [fits[at, k, number] for number in range(len(pools[at]))]
+            members = [_cut(fit, [fit]) for fit in own]
+            _, held = table.parts(question, k)
+            chances = [table.chances(question, member, held) for member in members]
+            chosen = best_average(chances, question.target[held], table.weight[held])[0] if len(held) else range(len(own))
+            answers.append(Answer(((tuple(members[number] for number in chosen)),), {}, ()))
+        held = np.flatnonzero(table.fold == k)
+        columns = {name: values[held] for name, values in table.data.columns.items()}
+        q[held] = table.law(answers, [0]).predict(columns, len(held))
+    return q
+
+
+def _quick_learners(question: Question) -> tuple[Learner, ...]:
+    """Learners for a question; on many rows without logistic regression, which is slow there and helps rarely."""
+    pool = learners_for(len(question.rows), _both(question))
+    if len(question.rows) < MANY_ROWS:
+        return pool
+    return tuple(own for own in pool if not isinstance(own, Logistic)) or pool
 
 
 def _both(question: Question) -> bool:

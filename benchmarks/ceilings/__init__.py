@@ -1,0 +1,1 @@
+"""The limit from above, where the truth is known and where it is not."""

@@ -1,0 +1,189 @@
+r"""A bound on what any rule attains, from weak duality and pairs of people who are alike, with its standard error.
+
+For multipliers :math:`\nu` that were found on other people, the bound is
+
+.. math:: B = c(\nu) + \tfrac12 \mathrm{E}[Z] + \tfrac12 \mathrm{E}\,|m(X)|
+
+with the constant of `fairlimits.evaluation.ceilings.questions` and the magnitude of `fairlimits.evaluation.ceilings.pairs`, because
+:math:`\max(0, m) = (m + |m|) / 2`. The shares of groups and labels in c and Z are those of the same people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairlimits._util.types import Floats
+from fairlimits.evaluation.ceilings.pairs import Crowd, Magnitude, choose_least, magnitude
+from fairlimits.evaluation.ceilings.questions import Lagrangian, Question
+from fairlimits.evaluation.ceilings.twins import Sighted
+
+# People of a kind from which on the spread of its part is read off the kind itself.
+_MANY = 8
+
+# Step of the numerical derivative by shares, which are of the order of 1 / G.
+_STEP = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A bound for one set of multipliers, at any tolerances.
+
+    Parameters
+    ----------
+    duals : ndarray of shape (R,)
+        The multipliers.
+    lagrangian : Lagrangian
+        The question at the people's shares.
+    free : float
+        The part of the bound that does not depend on the tolerances.
+    alone : float
+        The part of it that people without a twin have, beyond what they would have if nothing were known of them.
+    influence : ndarray of shape (D,)
+        Independent errors of the bound, for people drawn from the law: its variance is the sum of their squares.
+    given_kinds : ndarray of shape (D,)
+        The same for people of the kinds that there are: only groups and labels are drawn.
+    """
+
+    duals: Floats
+    lagrangian: Lagrangian
+    free: float
+    alone: float
+    influence: Floats
+    given_kinds: Floats
+
+    def value(self, tolerances: Mapping[str, float]) -> float:
+        """The bound at some tolerances."""
+        return self.free + self.lagrangian.constant(self.duals, tolerances)
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """A question at shares of groups and labels, and at shares a little off, for derivatives.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (G, 2)
+        The shares.
+    lagrangian : Lagrangian
+        The question there.
+    moved : tuple of (place, shares, Lagrangian, shares, Lagrangian)
+        For each group and label that there are: the shares, and the question, with a little more and a little less of it.
+    tolerances : mapping of str to float
+        Bounds of rows are sums of a tolerance and of a part that depends on shares: any tolerances will do.
+    """
+
+    shares: Floats
+    lagrangian: Lagrangian
+    moved: tuple[tuple[tuple[int, ...], Floats, Lagrangian, Floats, Lagrangian], ...]
+    tolerances: Mapping[str, float]
+
+    @classmethod
+    def of(cls, question: Question, crowd: Crowd) -> Near:
+        """Read a question at the shares of some people."""
+        shares = crowd.shares(len(question.groups))
+        moved = []
+        for place in zip(*np.nonzero(shares), strict=True):
+            sides: list[Any] = []
+            for sign in (1, -1):
+                own = shares.copy()
+                own[place] *= 1 + sign * _STEP
+                own /= own.sum()
+                sides += [own, question.at(own)]
+            moved.append((place, *sides))
+        return cls(shares, question.at(shares), tuple(moved), dict.fromkeys(question.notions, 0.0))
+
+    def slope(self, duals: Floats, gradient: Floats) -> Floats:
+        """Derivative of the bound by the shares (G, 2), through the constant, E[Z], and Z in the magnitude.
+
+        Parameters
+        ----------
+        duals : ndarray of shape (R,)
+        gradient : ndarray of shape (G, 2)
+            Derivative of the magnitude by Z.
+        """
+        out = np.zeros(self.shares.shape)
+        for place, more, above, less, below in self.moved:
+            difference = 0.0
+            for sign, shares, lagrangian in ((1, more, above), (-1, less, below)):
+                credit = lagrangian.credit(duals)
+                constant = lagrangian.constant(duals, self.tolerances)
+                difference += sign * (constant + float(((shares + gradient) * credit).sum()) / 2)
+            out[place] = difference / (2 * _STEP * self.shares[place])
+        return out
+
+
+def find_bound(near: Near, people: Sighted, duals: Floats, quantile: float) -> Bound:
+    """Bound the objective of all rules that keep what is asked.
+
+    Parameters
+    ----------
+    near : Near
+        The question at the shares of the people, and near them.
+    people : Sighted
+        The people, and those who take no part in the bound: they found the multipliers.
+    duals : ndarray of shape (R,)
+        The multipliers.
+    quantile : float
+        About how many standard errors above its value the limit will be.
+    """
+    crowd = people.crowd
+    shares, lagrangian = near.shares, near.lagrangian
+    credit = lagrangian.credit(duals)
+    least = choose_least(people.chances, people.size, crowd.strength, credit, crowd.n, quantile)
+    found = magnitude(crowd, credit, least)
+    slope = near.slope(duals, found.gradient / crowd.n)
+    free = float((shares * credit).sum() + found.total.sum() / crowd.n) / 2
+    single = crowd.size == 1
+    alone = float((found.total[single] - found.tau[single]).sum()) / crowd.n / 2
+    within = _given_kinds(crowd, found, credit, slope)
+    if crowd.weighted is None:
+        errors = np.concatenate([within, _of_kinds(crowd, found, slope)])
+    else:
+        errors = _of_totals(crowd, found, slope)
+    return Bound(duals, lagrangian, free, alone, errors / crowd.n, within / crowd.n)
+
+
+def _given_kinds(crowd: Crowd, found: Magnitude, credit: Floats, slope: Floats) -> Floats:
+    """Errors of the kinds' parts where kinds are given."""
+    z, linear = crowd.local(credit), crowd.local(slope)
+    # Against the model of other kinds: never too small on average, whatever the model.
+    off = (found.total - found.expected) / 2 + ((crowd.mass - crowd.size[:, None] * crowd.chances) * linear).sum(axis=1)
+    if crowd.weighted is not None:
+        return off
+    many = crowd.size >= _MANY
+    n, share = crowd.size[many], crowd.counts[many] / crowd.size[many, None]
+    z, linear = z[many], linear[many]
+    mean = (share * z).sum(axis=1)
+    spread = np.maximum((share * z**2).sum(axis=1) - mean**2, 0)
+    # The kind's own tau, near enough for a spread.
+    tau = np.maximum(np.sqrt(mean**2 + spread / n), found.tau[many] * 0.05)
+    one = (mean / tau / 2)[:, None] * z + linear
+    first = np.maximum((share * one**2).sum(axis=1) - (share * one).sum(axis=1) ** 2, 0)
+    off[many] = np.sqrt(n**2 / (n - 1) * first + (n / (n - 1)) ** 3 * spread**2 / (8 * tau**2))
+    return off
+
+
+def _of_kinds(crowd: Crowd, found: Magnitude, slope: Floats) -> Floats:
+    """Errors by which kinds come to be there: what one more person of each kind adds, against the mean."""
+    linear = crowd.local(slope)
+    size = crowd.size
+    many = size >= _MANY
+    share = np.where(many[:, None], crowd.counts / size[:, None], crowd.chances)
+    added = np.where(many, found.total / size, found.tau)
+    added = np.where(size == 1, found.alone, np.where(size == 2, 2 * found.tau - found.alone, added)) / 2
+    added = added + (share * linear).sum(axis=1)
+    mean = (size @ added) / size.sum()
+    return np.asarray(np.sqrt(size) * (added - mean))
+
+
+def _of_totals(crowd: Crowd, found: Magnitude, slope: Floats) -> Floats:
+    """Errors of weighted people: the totals of kinds against the mean, which is never too small, and twice too large
+    where kinds are large.
+    """
+    total = found.total / 2 + (crowd.mass * crowd.local(slope)).sum(axis=1)
+    mass = crowd.mass.sum(axis=1)
+    return np.asarray(total - mass * total.sum() / mass.sum())

@@ -1,0 +1,99 @@
+"""Bounds for several sets of multipliers as one curve over tolerances, with a limit that holds for all of it at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm
+
+from fairlimits._util.types import Floats
+from fairlimits.evaluation.ceilings.bounds import Near, find_bound
+from fairlimits.evaluation.ceilings.questions import Question, find_duals
+from fairlimits.evaluation.ceilings.twins import Sighted
+
+# Draws for the quantile of the largest of several errors.
+_DRAWS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A ceiling at some tolerances.
+
+    Parameters
+    ----------
+    value : ndarray of shape (P,)
+        The estimate of the bound at each point; right on average or too high.
+    upper : ndarray of shape (P,)
+        What no rule passes, with a confidence in all points at once.
+    standard_error : ndarray of shape (P,)
+        Of the value.
+    alone : ndarray of shape (P,)
+        How much of the value is due to people without a twin, of whom everything is taken to be known.
+    duals : ndarray of shape (P, R)
+        The multipliers of the rows.
+    rows : tuple of str
+        What the rows are.
+    """
+
+    value: Floats
+    upper: Floats
+    standard_error: Floats
+    alone: Floats
+    duals: Floats
+    rows: tuple[str, ...]
+
+
+def find_curve(
+    question: Question, people: Sighted, grid: list[dict[str, float]], confidence: float, given_kinds: bool = False
+) -> Curve:
+    """Bound what any rule attains at each of some tolerances.
+
+    Every set of multipliers is a bound at all tolerances, a straight line; the curve is the lowest of them at each point.
+
+    Parameters
+    ----------
+    question : Question
+    people : Sighted
+        The people, and those who say which multipliers to take.
+    grid : list of dict of str to float
+        The tolerances.
+    confidence : float
+        Of the upper limits.
+    given_kinds : bool, default=False
+        Whether the limits are about people of just these kinds, and not about people from the same law.
+    """
+    duals = find_duals(question, people.chances, people.size < 2, grid)
+    # Nothing paid for anything is a bound too: where people are few, often a lower one.
+    different = np.unique(np.vstack([duals, 0 * duals[:1]]).round(12), axis=0) if duals.size else duals[:1]
+    single = float(norm.ppf(confidence))
+    near = Near.of(question, people.crowd)
+    bounds = [find_bound(near, people, own, single) for own in different]
+    values = np.array([[own.value(at) for at in grid] for own in bounds])
+    errors = np.array([own.given_kinds if given_kinds else own.influence for own in bounds])
+    spread = np.sqrt((errors**2).sum(axis=1))
+    limits = values + (_quantile(errors, spread, confidence) * spread)[:, None]
+    best = limits.argmin(axis=0)
+    points = np.arange(len(grid))
+    # What everything that there is to know would give: it needs no estimate.
+    most = near.lagrangian.best(near.shares)
+    return Curve(
+        np.minimum(values[best, points], most),
+        np.minimum(limits[best, points], most),
+        spread[best],
+        np.array([own.alone for own in bounds])[best],
+        different[best],
+        near.lagrangian.names(question),
+    )
+
+
+def _quantile(errors: Floats, spread: Floats, confidence: float) -> float:
+    """How many standard errors above its value no bound is below its mean, with a confidence in all at once."""
+    if len(errors) == 1:
+        return float(norm.ppf(confidence))
+    scaled = errors / np.where(spread > 0, spread, 1)[:, None]
+    values, vectors = np.linalg.eigh(scaled @ scaled.T)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    draws = np.random.default_rng(0).standard_normal((_DRAWS, len(errors))) @ root.T
+    return float(np.quantile(draws.max(axis=1), confidence))
+

@@ -1,0 +1,286 @@
+r"""An upper estimate of :math:`\mathrm{E}\,|m(X)|`, with :math:`m(x) = \mathrm{E}[Z \mid x]`, from pairs of people who are alike.
+
+For any :math:`\tau > 0`, :math:`|m| \le m^2 / (2\tau) + \tau / 2`, with equality at :math:`\tau = |m|`. Where i and j are two people
+of one kind, :math:`Z_i Z_j` has the mean :math:`m^2`; so the mean over pairs of
+
+.. math:: \frac{Z_i Z_j}{2 \tau_{ij}} + \frac{\tau_{ij}}{2}
+
+is at least :math:`|m|` on average, whatever the law, if :math:`\tau_{ij}` depends on neither group nor label of i and j. Who is the
+only one of their kind counts with :math:`|Z| \ge |m|` on average.
+
+The best :math:`\tau` is the root of the mean square of m given all else that is known of the kind: what a model says that was
+fitted to other kinds, worth :math:`c` people, and the other people of the kind, the pair left out. Z takes a value for each
+group and label, its *sort*, so that pairs need not be enumerated: the pairs of two sorts are alike. With weights W, normalised
+to a mean of 1, Z becomes W Z, which has no sorts: then each kind is halved, and tau comes from the other half.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fairlimits._util.types import Floats, Ints
+
+# Entries of (kinds, sorts, sorts) that are worked on at a time.
+_BLOCK = 2_000_000
+
+LEAST_TAUS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
+"""Smallest tau, as a share of the root mean square of Z in a kind by the model: one of these."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """People one by one, where they have weights.
+
+    Parameters
+    ----------
+    kind, sort : ndarray of int of shape (n,)
+        Kind and sort of each.
+    half : ndarray of int of shape (n,)
+        0 or 1: to which half of the kind a person belongs; kinds of fewer than four people have one half.
+    weight : ndarray of shape (n,)
+        1 on average.
+    """
+
+    kind: Ints
+    sort: Ints
+    half: Ints
+    weight: Floats
+
+    def take(self, which: Ints, kinds: int) -> Weighted:
+        """Return the people of some of the kinds."""
+        place = np.full(kinds, -1)
+        place[which] = np.arange(len(which))
+        kept = place[self.kind] >= 0
+        weight = self.weight[kept]
+        scale = len(weight) / weight.sum() if weight.sum() > 0 else 1.0
+        return Weighted(place[self.kind[kept]], self.sort[kept], self.half[kept], weight * scale)
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """People by kind and sort.
+
+    Parameters
+    ----------
+    counts : ndarray of int of shape (K, T)
+        How many of each kind there are of each sort: of each group and label, or of each label where kinds tell groups.
+    chances : ndarray of shape (K, T)
+        P(sort | kind) by a model that was fitted to other kinds.
+    strength : float
+        How many people of the kind that model is worth, c.
+    group : ndarray of int of shape (K,), optional
+        The group of each kind, where kinds tell groups.
+    weighted : Weighted, optional
+        The people one by one, if they have weights.
+    """
+
+    counts: Ints
+    chances: Floats
+    strength: float
+    group: Ints | None = None
+    weighted: Weighted | None = None
+
+    @cached_property
+    def size(self) -> Ints:
+        """Number of people of each kind."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @property
+    def n(self) -> int:
+        """Number of people."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def mass(self) -> Floats:
+        """What the people of each kind and sort count, of shape (K, T); 1 each, if they have no weights."""
+        if self.weighted is None:
+            return self.counts.astype(np.float64)
+        own = self.weighted
+        place = own.kind * self.counts.shape[1] + own.sort
+        return np.bincount(place, own.weight, minlength=self.counts.size).reshape(self.counts.shape)
+
+    def shares(self, groups: int) -> Floats:
+        """Shares of groups and labels, of shape (G, 2)."""
+        total = self.collect(self.mass, groups)
+        return np.asarray(total / total.sum())
+
+    def rows(self, groups: int) -> Ints:
+        """Rows of each group and label, of shape (G, 2)."""
+        return self.collect(self.counts, groups).astype(np.int64)
+
+    def local(self, by_sort: Floats) -> Floats:
+        """Values by group and label (G, 2) as values of the kinds' sorts (K, T)."""
+        if self.group is None:
+            return np.broadcast_to(by_sort.reshape(1, -1), self.counts.shape)
+        return by_sort[self.group]
+
+    def collect(self, values: Floats | Ints, groups: int) -> Floats:
+        """Sums over kinds of values of their sorts (K, T), by group and label (G, 2)."""
+        if self.group is None:
+            return values.sum(axis=0).reshape(groups, 2).astype(np.float64)
+        out = np.zeros((groups, 2))
+        np.add.at(out, self.group, values)
+        return out
+
+    def take(self, which: Ints) -> Crowd:
+        """Return some of the kinds."""
+        group = None if self.group is None else self.group[which]
+        weighted = None if self.weighted is None else self.weighted.take(which, len(self.counts))
+        return Crowd(self.counts[which], self.chances[which], self.strength, group, weighted)
+
+
+@dataclass(frozen=True, eq=False)
+class Magnitude:
+    """The upper estimate of the sum of \\|m\\| over people, kind by kind.
+
+    Parameters
+    ----------
+    total : ndarray of shape (K,)
+        Its part from each kind.
+    expected : ndarray of shape (K,)
+        What the model expects of that part, from other kinds alone.
+    alone : ndarray of shape (K,)
+        What the model expects of a single person's \\|Z\\|.
+    tau : ndarray of shape (K,)
+        Root mean square of m by the model alone.
+    gradient : ndarray of shape (G, 2)
+        Derivative of the sum of all parts by Z, tau held fixed.
+    """
+
+    total: Floats
+    expected: Floats
+    alone: Floats
+    tau: Floats
+    gradient: Floats
+
+
+def magnitude(crowd: Crowd, credit: Floats, least: float) -> Magnitude:
+    """Bound the sum of \\|m\\| over people from above.
+
+    Parameters
+    ----------
+    crowd : Crowd
+        The people.
+    credit : ndarray of shape (G, 2)
+        Z by group and label.
+    least : float
+        Smallest tau, as a share of the root mean square of Z in a kind by the model.
+    """
+    z = crowd.local(credit)
+    mean, square = (crowd.chances * z).sum(axis=1), (crowd.chances * z**2).sum(axis=1)
+    floor = np.maximum(least * np.sqrt(square), np.finfo(np.float64).tiny**0.25)
+    tau = _root(mean, square, crowd.strength, floor)
+    alone = (crowd.chances * np.abs(z)).sum(axis=1)
+    single = crowd.size == 1
+    if crowd.weighted is None:
+        total, slope = _of_sorts(crowd, z, mean, square, floor)
+    else:
+        total, slope = _of_halves(crowd, crowd.weighted, z, mean, square, floor)
+    expected = np.where(single, alone, crowd.size * tau)
+    return Magnitude(total, expected, alone, tau, crowd.collect(slope, len(credit)))
+
+
+def _of_sorts(crowd: Crowd, z: Floats, mean: Floats, square: Floats, floor: Floats) -> tuple[Floats, Floats]:
+    """Parts of all kinds (K,), and their derivatives by the Z of each sort (K, T); all people count alike."""
+    single = crowd.size == 1
+    total, slope = np.zeros(len(z)), np.zeros(z.shape)
+    total[single] = (crowd.counts[single] * np.abs(z[single])).sum(axis=1)
+    slope[single] = crowd.counts[single] * np.sign(z[single])
+    several = np.flatnonzero(crowd.size > 1)
+    step = max(_BLOCK // z.shape[1] ** 2, 1)
+    for start in range(0, len(several), step):
+        which = several[start : start + step]
+        part = (crowd.counts[which], crowd.strength, z[which], mean[which], square[which], floor[which])
+        total[which], slope[which] = _of_pairs(*part)
+    return total, slope
+
+
+def _of_pairs(
+    counts: Ints, strength: float, z: Floats, mean: Floats, square: Floats, floor: Floats
+) -> tuple[Floats, Floats]:
+    """Parts of kinds of several people, and their derivatives by the Z of each sort."""
+    size = counts.sum(axis=1)
+    rest = (strength + size - 2)[:, None, None]
+    # First and second moment of Z in the kind, without the pair.
+    first = strength * mean + (counts * z).sum(axis=1)
+    second = strength * square + (counts * z**2).sum(axis=1)
+    left = (first[:, None, None] - z[:, :, None] - z[:, None, :]) / rest
+    left_square = (second[:, None, None] - (z**2)[:, :, None] - (z**2)[:, None, :]) / rest
+    tau = _root(left, left_square, rest, floor[:, None, None])
+    pairs = counts[:, :, None] * (counts[:, None, :] - np.eye(z.shape[1])) / (size - 1)[:, None, None]
+    product = z[:, :, None] * z[:, None, :]
+    total = (pairs * (product / tau + tau)).sum(axis=(1, 2)) / 2
+    return total, (pairs * z[:, None, :] / tau).sum(axis=2)
+
+
+def _of_halves(
+    crowd: Crowd, people: Weighted, z: Floats, mean: Floats, square: Floats, floor: Floats
+) -> tuple[Floats, Floats]:
+    """Parts of all kinds, and their derivatives by the Z of each sort, of people with weights."""
+    value = people.weight * z[people.kind, people.sort]
+    half = people.kind * 2 + people.half
+    count = 2 * len(z)
+    size = np.bincount(half, minlength=count)
+    first, second = np.bincount(half, value, minlength=count), np.bincount(half, value**2, minlength=count)
+    other = np.arange(count) ^ 1
+    rest = crowd.strength + size[other]
+    heavy = float((people.weight**2).mean())
+    left = (crowd.strength * np.repeat(mean, 2) + first[other]) / rest
+    left_square = (crowd.strength * heavy * np.repeat(square, 2) + second[other]) / rest
+    tau = _root(left, left_square, rest, np.repeat(floor, 2))
+    several = size > 1
+    part = np.where(size == 1, np.sqrt(second), 0.0)
+    part[several] = (
+        (first[several] ** 2 - second[several]) / (size[several] - 1) / tau[several] + size[several] * tau[several]
+    ) / 2
+    slope = np.sign(value)
+    own = several[half]
+    slope[own] = (first[half] - value)[own] / (size[half] - 1)[own] / tau[half][own]
+    place = people.kind * z.shape[1] + people.sort
+    by_sort = np.bincount(place, slope * people.weight, minlength=z.size).reshape(z.shape)
+    return part.reshape(-1, 2).sum(axis=1), by_sort
+
+
+def choose_least(chances: Floats, size: Ints, strength: float, credit: Floats, n: int, quantile: float) -> float:
+    """Choose the smallest tau: the smaller, the tighter on average, and the larger the variance, with 1 / tau^2.
+
+    For people who take no part in the bound, the mean of their part and its variance are those by their own model; the
+    upper limit that follows for n people is made as low as can be.
+
+    Parameters
+    ----------
+    chances : ndarray of shape (s, G, 2)
+        P(A, Y) of people set apart, given all that a rule sees of them.
+    size : ndarray of int of shape (s,)
+        How many people of the kind of each there are in the crowd.
+    strength : float
+        How many people the model is worth.
+    credit : ndarray of shape (G, 2)
+        Z by group and label.
+    n : int
+        People in the crowd.
+    quantile : float
+        How many standard errors the limit lies above the value.
+    """
+    twin = size > 1
+    if not twin.any():
+        return LEAST_TAUS[0]
+    mean = (chances[twin] * credit).sum(axis=(1, 2))
+    square = (chances[twin] * credit**2).sum(axis=(1, 2))
+    spread = np.maximum(square - mean**2, 0)
+    limits = []
+    for least in LEAST_TAUS:
+        tau = _root(mean, square, strength, least * np.sqrt(square))
+        tau = np.maximum(tau, np.finfo(np.float64).tiny ** 0.25)
+        height = (mean**2 + spread / (strength + 1)) / tau + tau
+        variance = (mean**2 * spread + spread**2 / (2 * (size[twin] - 1))) / tau**2
+        limits.append(float(height.sum()) / 4 / len(size) + quantile * np.sqrt(variance.sum() / 4 / len(size) / n))
+    return LEAST_TAUS[int(np.argmin(limits))]
+
+
+def _root(mean: Floats, square: Floats, people: Floats | float, floor: Floats) -> Floats:
+    """Root of the mean square of m where Z has some mean and mean square among so many people."""
+    return np.sqrt(np.maximum(mean**2 + np.maximum(square - mean**2, 0) / (people + 1), floor**2))

@@ -1,0 +1,169 @@
+"""What a ceiling needs of a table, whatever is asked: kinds of people, and what was learned from people apart.
+
+A slice of the people is set apart, and takes no part in any bound. It says which multipliers are best, and what a model is
+worth. For everybody else there is a model that was fitted to other kinds only: folds are of kinds, not of people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fairlimits._util.progress import Progress, or_silent
+from fairlimits._util.types import Flags, Floats, Ints
+from fairlimits.data import Dataset
+from fairlimits.errors import DataError
+from fairlimits.evaluation.ceilings.kinds import feature_kinds
+from fairlimits.evaluation.ceilings.pairs import Crowd, Weighted
+from fairlimits.evaluation.ceilings.strengths import find_strength
+from fairlimits.law import estimate_apart
+
+# Share of the people who are set apart: a tenth of a large table, and more of a small one, where a tenth says little.
+_LEAST_SLICE, _MOST_SLICE, _ENOUGH = 0.1, 0.25, 2_000
+
+# Folds of kinds.
+_FOLDS = 5
+
+# Fewer people than this cannot be cut into folds and a slice that both labels are in.
+_FEWEST = 50
+
+
+def set_apart(data: Dataset, random_state: int) -> Flags:
+    """Choose who takes no part in bounds, whatever is known of them."""
+    if data.n_rows < _FEWEST:
+        raise DataError(
+            f"The table has {data.n_rows} rows that count; a ceiling needs at least {_FEWEST}. Give more people."
+        )
+    share = float(np.clip(_ENOUGH / data.n_rows, _LEAST_SLICE, _MOST_SLICE))
+    apart = np.zeros(data.n_rows, dtype=np.bool_)
+    apart[np.random.default_rng([random_state, 0]).permutation(data.n_rows)[: round(share * data.n_rows)]] = True
+    return apart
+
+
+@dataclass(frozen=True, eq=False)
+class Sighted:
+    """People as rules see them that see the group, or do not.
+
+    Parameters
+    ----------
+    crowd : Crowd
+        The people that bounds are made of.
+    chances : ndarray of shape (s, G, 2)
+        P(A, Y) of the people set apart, given all that a rule sees of them.
+    size : ndarray of int of shape (s,)
+        How many people of the kind of each of them there are in the crowd.
+    """
+
+    crowd: Crowd
+    chances: Floats
+    size: Ints
+
+    @cached_property
+    def on_twins(self) -> Sighted | None:
+        """The same for people who have a twin; None if nobody has, or nobody of the slice is like them."""
+        several = np.flatnonzero(self.crowd.size > 1)
+        alike = self.size > 1
+        if not len(several) or not alike.any():
+            return None
+        return Sighted(self.crowd.take(several), self.chances[alike], self.size[alike])
+
+
+@dataclass(frozen=True, eq=False)
+class Twins:
+    """People by kind, those set apart, and what was learned of both.
+
+    Parameters
+    ----------
+    data : Dataset
+        The people, at the resolution that rules see; all count.
+    kind : ndarray of int of shape (n,)
+        Kind of each by the features.
+    apart : ndarray of bool of shape (n,)
+        Who is set apart.
+    chances : ndarray of shape (n, G, 2)
+        P(A, Y | x): of those set apart learned from other kinds among them, of the others from other kinds among the
+        others.
+    seed : int
+        Seed of what is drawn.
+    """
+
+    data: Dataset
+    kind: Ints
+    apart: Flags
+    chances: Floats
+    seed: int
+
+    @classmethod
+    def of(cls, data: Dataset, apart: Flags, random_state: int = 0, progress: Progress | None = None) -> Twins:
+        """Sort people into kinds, and learn."""
+        tell = or_silent(progress)
+        kind = feature_kinds(data)
+        fold = np.random.default_rng([random_state, 1]).integers(_FOLDS, size=int(kind.max()) + 1)[kind]
+        chances = estimate_apart(
+            data, fold, apart, random_state=random_state, progress=lambda done, words: tell(0.8 * done, words)
+        )
+        chances[apart] = estimate_apart(
+            data.take(apart),
+            fold[apart],
+            random_state=random_state,
+            progress=lambda done, words: tell(0.8 + 0.2 * done, words),
+        )
+        return cls(data, kind, apart, chances, random_state)
+
+    def seen_kind(self, aware: bool) -> Ints:
+        """Kind of each person by all that a rule sees."""
+        return self.kind * len(self.data.groups) + self.data.group if aware else self.kind
+
+    def share(self, aware: bool) -> float:
+        """Share of the people, by weight, who have a twin: somebody alike in all that a rule sees."""
+        return float(self.data.shares @ (np.bincount(self.seen_kind(aware))[self.seen_kind(aware)] > 1))
+
+    def kinds(self, aware: bool) -> int:
+        """Number of kinds."""
+        return len(np.unique(self.seen_kind(aware)))
+
+    def seen(self, aware: bool) -> Sighted:
+        """The people as rules see them."""
+        data, rows = self.data, np.arange(self.data.n_rows)
+        _, first, kind = np.unique(self.seen_kind(aware), return_index=True, return_inverse=True)
+        kind = kind.reshape(-1)
+        group, label = data.group, data.label.astype(np.int64)
+        if aware:
+            own = self.chances[rows, group]
+            own = own / own.sum(axis=1, keepdims=True)
+            chances, sort = np.zeros_like(self.chances), label
+            chances[rows, group] = own
+        else:
+            own, chances, sort = self.chances.reshape(len(rows), -1), self.chances, group * 2 + label
+        by_kind = (len(first), own.shape[1])
+        apart, rest = self.apart, ~self.apart
+        strength = find_strength(*_counted(kind[apart], sort[apart], own[apart]))
+        counts = np.zeros(by_kind, dtype=np.int64)
+        np.add.at(counts, (kind[rest], sort[rest]), 1)
+        # A kind's chances are those of its people in the crowd, who all have the same.
+        of_kind = np.zeros(by_kind)
+        of_kind[kind[rest]] = own[rest]
+        there = np.flatnonzero(counts.sum(axis=1))
+        weighted = None if data.weight is None else self._weighted(kind[rest], sort[rest], data.weight[rest])
+        crowd = Crowd(counts, of_kind, strength, group[first] if aware else None, weighted).take(there)
+        return Sighted(crowd, chances[apart], counts.sum(axis=1)[kind[apart]])
+
+    def _weighted(self, kind: Ints, sort: Ints, weight: Floats) -> Weighted:
+        """People one by one, each kind of four and more in two halves."""
+        order = np.random.default_rng([self.seed, 2]).permutation(len(kind))
+        order = order[np.argsort(kind[order], kind="stable")]
+        size = np.bincount(kind)
+        place = np.empty(len(kind), dtype=np.int64)
+        place[order] = np.arange(len(kind)) - np.repeat(np.cumsum(size) - size, size)
+        half = np.where(size[kind] >= 4, place % 2, 0)
+        return Weighted(kind, sort, half, weight / weight.mean())
+
+
+def _counted(kind: Ints, sort: Ints, chances: Floats) -> tuple[Ints, Floats]:
+    """People of each kind by sort, and the kind's chances."""
+    _, first, own = np.unique(kind, return_index=True, return_inverse=True)
+    counts = np.zeros((len(first), chances.shape[1]), dtype=np.int64)
+    np.add.at(counts, (own.reshape(-1), sort), 1)
+    return counts, chances[first]
