@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from html import escape
 from typing import Any
@@ -44,6 +45,11 @@ def outcome() -> fl.Outcome:
 
 
 @cache
+def coarse() -> fl.Dataset:
+    return replace(people(), columns={**people().columns, "skill": people().columns["skill"].round()})
+
+
+@cache
 def cells() -> fl.CellDistribution:
     return fl.discretize(people(), 8, partition="features")
 
@@ -64,11 +70,12 @@ def audited() -> fl.Audit:
 
 
 def report() -> fl.Report:
-    return fl.report(people(), estimator=LogisticRegression())
+    return fl.report(people(), estimator=LogisticRegression(), ceiling=False)
 
 
 MADE: dict[str, Callable[[], Any]] = {
     "Audit": audited,
+    "Ceiling": lambda: fl.ceiling(coarse(), {"DP": np.array([0.0, 0.1])}),
     "CellDistribution": cells,
     "Dataset": people,
     "Decorrelation": plan,

@@ -109,12 +109,14 @@ def _rough(x: Floats, group: Ints) -> Floats:
 
 def _hashed(x: Floats, group: Ints) -> Floats:
     """A chance that nothing can be learned about from other kinds: a hash of the kind."""
-    key = np.floor(np.sin(x @ np.array([12.9898, 78.233, 37.719, 4.581])[: x.shape[1]] + 3.1 * group) * 43758.5453 % 1 * 997)
+    key = np.floor(
+        np.sin(x @ np.array([12.9898, 78.233, 37.719, 4.581])[: x.shape[1]] + 3.1 * group) * 43758.5453 % 1 * 997
+    )
     return np.asarray(0.05 + 0.9 * (key * 7919 % 997) / 997)
 
 
 def _dutch(strength: float) -> KindLaw:
-    """Kinds as frequent as in Dutch; (A, Y) given a kind from its counts and a model of other kinds, so many people's worth."""
+    """Kinds as frequent as in Dutch; their (A, Y) from counts and a model of other kinds, so many people's worth."""
     data = fl.load_dataset("dutch")
     kind = feature_kinds(data)
     fold = np.random.default_rng(0).integers(5, size=int(kind.max()) + 1)[kind]

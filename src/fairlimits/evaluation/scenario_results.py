@@ -13,6 +13,7 @@ from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.suppression import check_suppress
 from fairlimits.evaluation.audits import Audit
+from fairlimits.evaluation.ceilings import Ceiling
 from fairlimits.notions import INDIVIDUAL, Estimate, Evaluation, plain_records, suppress_evaluation
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Situation:
         Correlation of features and group that is left: 0 is none. NaN where nothing is asked of it.
     constant : bool
         Whether the rule gives everybody the same score.
+    ceiling : Ceiling or None
+        What no rule in this situation passes, if it was asked for; a rule that was fixed before has none.
     """
 
     aware: bool
@@ -48,6 +51,7 @@ class Situation:
     evaluation: Evaluation
     correlation: float
     constant: bool = False
+    ceiling: Ceiling | None = None
 
     @property
     def name(self) -> str:
@@ -148,9 +152,12 @@ class Scenarios(Shown):
                 "correlation": own.correlation,
                 "same score for all": own.constant,
                 **own.evaluation.to_dict(),
+                **({} if own.ceiling is None else {"no rule passes": own.ceiling.upper}),
             }
             for own in self.situations
         ]
+        if any("no rule passes" in record for record in records):
+            records = [{**record, "no rule passes": record.get("no rule passes")} for record in records]
         return pa.Table.from_pylist(records)
 
     @of_user_kind
@@ -220,6 +227,13 @@ class Scenarios(Shown):
         if alike:
             lines.append(f"Everybody gets the same score there: {'; '.join(alike)}.")
         lines += [_cost_words(cost) for cost in self.costs]
+        for own in (seen, hidden):
+            if own.ceiling is not None:
+                which = "sees the group" if own.aware else "does not see it"
+                lines.append(
+                    f"With {own.ceiling.confidence:.0%} confidence no rule at all that {which} and keeps this passes "
+                    f"{own.ceiling.upper:.1%} ({own.ceiling.twins:.0%} of the people have a twin, which that rests on)."
+                )
         lines.append("These are estimated limits: a rule that we could not find may do better.")
         return " ".join(lines)
 

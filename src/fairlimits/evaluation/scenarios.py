@@ -22,6 +22,7 @@ from fairlimits.decorrelation import Decorrelation, decorrelate
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation.audits import audit_on, from_rows, split_rows
 from fairlimits.evaluation.audits.predictions import Decided, Predictions, Threshold
+from fairlimits.evaluation.ceilings import Study
 from fairlimits.evaluation.evaluations import row_scores
 from fairlimits.evaluation.scenario_results import Cost, Scenarios, Situation
 from fairlimits.law import Outcome, estimate_outcome
@@ -51,6 +52,7 @@ def compare_scenarios(
     threshold: Threshold = "auto",
     certify: bool = False,
     suppress: int | None = None,
+    ceiling: bool = False,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -84,6 +86,8 @@ def compare_scenarios(
         depend on the group; see `solve`.
     suppress : int, optional
         Leave out counts and rates that rest on fewer people, in all that is shown and written.
+    ceiling : bool, default=False
+        Whether to find what no rule in each situation passes, too (see `fairlimits.ceiling`).
     confidence, resamples, random_state
         See `evaluate`.
     progress : callable, optional
@@ -130,10 +134,26 @@ def compare_scenarios(
         progress=lambda done, words: tell(0.8 + 0.15 * done, words),
         **options,
     )
+    if ceiling:
+        study = Study.of(people, random_state=random_state)
+        found = replace(found, situations=tuple(_below(own, study, asked, correlation) for own in found.situations))
     if models:
         names = tuple(name for name in asked if name != INDIVIDUAL)
         found = replace(found, audit=audit_on(outcome, people, models, held, names, aware=True, **options))
     return found.suppressed(suppress)
+
+
+def _below(own: Situation, study: Study, tolerances: Mapping[str, float], correlation: float) -> Situation:
+    """A situation with what no rule in it passes; nothing is known from above of the rule that was fixed before."""
+    if own.fixed:
+        return own
+    asked = _decorrelated(tolerances, correlation) if own.decorrelated else tolerances
+    return replace(own, ceiling=study.ceiling(asked, aware=own.aware))
+
+
+def _decorrelated(tolerances: Mapping[str, float], correlation: float) -> dict[str, float]:
+    """Tolerances of a rule whose features may have some correlation with the group, free to adapt."""
+    return {**tolerances, "DP": min(tolerances.get("DP", np.inf), correlation / 2)}
 
 
 def compare(
@@ -162,7 +182,7 @@ def compare(
         See `compare_scenarios`.
     """
     tell = or_silent(progress)
-    apart = {**tolerances, "DP": min(tolerances.get("DP", np.inf), correlation / 2)}
+    apart = _decorrelated(tolerances, correlation)
     found: list[tuple[bool, bool, bool, Rule | Decorrelation, float]] = []
     warn_of_nothing_to_compare(apart, outcome.data.groups, outcome.data.counts)
     tell(0.0, "cutting cells")

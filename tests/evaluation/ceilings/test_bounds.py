@@ -94,9 +94,7 @@ def test_any_multipliers_bound_the_optimum(
         best = fl.solve(law, {notion: tolerance}, aware=aware, requirements=required, objective=objective).value
     except InfeasibleError:
         return
-    question = Question(
-        (notion,), read_requirements(required), read_objective(objective), law.groups, MANY[:groups]
-    )
+    question = Question((notion,), read_requirements(required), read_objective(objective), law.groups, MANY[:groups])
     lagrangian = question.at(mass.sum(axis=0))
     for scale in (0.0, 0.3, 2.0):
         duals = scale * rng.normal(size=len(lagrangian.form))
@@ -193,7 +191,7 @@ def test_weights_are_part_of_the_law() -> None:
     question = Question(("DP",), (), ACCURACY, ("0", "1"), MANY[:2])
     held = []
     for _ in range(60):
-        people, counts = drawn(mass, 2_000, rng, False)
+        people, _ = drawn(mass, 2_000, rng, False)
         kind, sort = np.nonzero(people.crowd.counts)
         times = people.crowd.counts[kind, sort]
         kind, sort = np.repeat(kind, times), np.repeat(sort, times)

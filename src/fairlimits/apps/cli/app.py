@@ -12,6 +12,7 @@ import typer
 
 import fairlimits
 from fairlimits.apps.cli.audit import audit
+from fairlimits.apps.cli.ceiling import ceiling
 from fairlimits.apps.cli.cells import cells
 from fairlimits.apps.cli.datasets import datasets
 from fairlimits.apps.cli.decorrelate import decorrelate
@@ -33,7 +34,20 @@ app = typer.Typer(
     help="How fair and how accurate can any classifier be on your data, given what it may see?",
     epilog="Start with: fairlimits report adult -o report.html",
 )
-for command in (report, frontier, scenarios, audit, decorrelate, fidelity, reproduce, explore, cells, merge, datasets):
+for command in (
+    report,
+    frontier,
+    ceiling,
+    scenarios,
+    audit,
+    decorrelate,
+    fidelity,
+    reproduce,
+    explore,
+    cells,
+    merge,
+    datasets,
+):
     app.command()(command)
 
 

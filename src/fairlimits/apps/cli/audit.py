@@ -52,6 +52,7 @@ def audit(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to a .csv or .json file.")] = None,
     by_group: options.ByGroup = None,
     suppress: options.Suppress = None,
+    ceiling: options.Ceiling = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the models on the frontiers: .png, .pdf or .svg.")] = None,
     plot_rates: Annotated[
         Path | None, typer.Option(help="Draw the first model's rates of each group: .png, .pdf or .svg.")
@@ -96,6 +97,7 @@ def audit(
             aware=aware,
             test_size=test_size,
             suppress=suppress,
+            ceiling=ceiling,
             confidence=confidence,
             random_state=seed,
             progress=tell,

@@ -43,6 +43,10 @@ Objective = Annotated[
     str,
     typer.Option(help="What to be best at: accuracy, 'balanced accuracy', or costs of errors as in 'costs 1:5'."),
 ]
+Ceiling = Annotated[
+    bool,
+    typer.Option("--ceiling", help="Find what no rule passes, too: it takes about as long again."),
+]
 Suppress = Annotated[
     int | None,
     typer.Option(

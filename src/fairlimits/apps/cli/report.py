@@ -35,6 +35,10 @@ def report(
     objective: options.Objective = "accuracy",
     test_size: Annotated[float, typer.Option(help="Share of the rows to judge rules on.")] = 0.3,
     suppress: options.Suppress = None,
+    ceiling: Annotated[
+        bool,
+        typer.Option("--ceiling/--no-ceiling", help="Say what no rule passes, or leave that out, which is quicker."),
+    ] = True,
     seed: options.Seed = 0,
 ) -> None:
     """Write a page that says what fairness costs on this data, on people that no rule has seen.
@@ -72,6 +76,7 @@ def report(
             objective=goal,
             test_size=test_size,
             suppress=suppress,
+            ceiling=ceiling,
             random_state=seed,
             progress=tell,
             command=command_line(context, "seed", "output"),

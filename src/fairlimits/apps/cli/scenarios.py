@@ -54,6 +54,7 @@ def scenarios(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to a .csv or .json file.")] = None,
     by_group: options.ByGroup = None,
     suppress: options.Suppress = None,
+    ceiling: options.Ceiling = False,
     seed: options.Seed = 0,
 ) -> None:
     """Compare the four situations: the group seen or hidden, the features decorrelated from it or not.
@@ -94,6 +95,7 @@ def scenarios(
             threshold="auto" if threshold is None else threshold,
             certify=certify,
             suppress=suppress,
+            ceiling=ceiling,
             confidence=confidence,
             random_state=seed,
             progress=tell,
@@ -153,13 +155,16 @@ def _write(output: Path, found: Scenarios, made: Mapping[str, Any], notes: Seque
 def _print(found: Scenarios, tolerances: Mapping[str, float]) -> None:
     group_notions = [name for name in tolerances if name != "IF"]
     rows = []
+    shown = any(own.ceiling is not None for own in found.situations)
     for own in found.situations:
         held = own.evaluation
         left = "" if math.isnan(own.correlation) else f"{own.correlation:.3f}"
         gaps = [_short(held.gaps[name]) for name in group_notions]
         name = f"{own.name}; same score for all" if own.constant else own.name
-        rows.append((name, f"{held.plug_in:.4f}", _short(held.accuracy), *gaps, left))
-    heads = ("situation", "plug-in", "held out", *(f"gap {name}" for name in group_notions), "correlation")
+        above = [] if not shown else ["" if own.ceiling is None else f"{own.ceiling.upper:.4f}"]
+        rows.append((name, f"{held.plug_in:.4f}", _short(held.accuracy), *above, *gaps, left))
+    passed = ["no rule passes"] if shown else []
+    heads = ("situation", "plug-in", "held out", *passed, *(f"gap {name}" for name in group_notions), "correlation")
     asked = ", ".join(f"{name} <= {value:g}" for name, value in tolerances.items())
     print_table(heads, rows, f"Accuracy with {asked} ({found.learned:,} rows learned, {found.tested:,} held out)")
     say()

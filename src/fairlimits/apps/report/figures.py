@@ -12,6 +12,7 @@ from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, close, figure
 from fairlimits.evaluation import (
     PRICED_AT,
     Findings,
+    FromAbove,
     HeldOut,
     HeldOutCurve,
     Individual,
@@ -51,6 +52,36 @@ def frontier_figure(findings: Findings) -> Figure:
                     ax.set_xlabel("largest gap allowed")
             axes[row, 0].set_ylabel(f"accuracy\ngroup {'seen' if aware else 'hidden'}")
             axes[row, -1].legend(loc="lower right", fontsize=8)
+    return figure
+
+
+def bracket_figure(found: FromAbove) -> Figure:
+    """Draw, for each notion with the group hidden, what was found on new people, and what no rule passes."""
+    brackets = [own for own in found.brackets if own.notions]
+    with figure_style():
+        figure, axes = subplots(1, len(brackets), figsize=(11.5, 3.2), sharex=True, sharey=True, squeeze=False)
+        for ax, own in zip(axes[0], brackets, strict=True):
+            colour = COLOURS["unaware"]
+            value, low, high = (
+                np.array([getattr(each, end) for each in own.found]) for end in ("value", "low", "high")
+            )
+            ax.fill_between(own.tolerances, low, high, color=colour, alpha=0.18, linewidth=0)
+            ax.plot(own.tolerances, value, color=colour, label="found, on new people")
+            ax.plot(
+                own.tolerances, own.upper, color=INK, linewidth=1.2, label=f"no rule passes ({found.confidence:.0%})"
+            )
+            ax.fill_between(
+                own.tolerances, own.upper, 1.0, facecolor="none", edgecolor=MUTED, hatch="////", linewidth=0
+            )
+            ax.set_title(title(own.notions[0]).capitalize(), fontsize=10)
+            ax.set_xlim(0, own.tolerances[-1])
+            ax.set_xlabel("largest gap allowed")
+        lowest = min(each.low for own in brackets for each in own.found)
+        highest = max(max(own.upper) for own in brackets)
+        room = 0.08 * (highest - lowest)
+        axes[0, 0].set_ylim(lowest - room, min(highest + 2 * room, 1.0))
+        axes[0, 0].set_ylabel("accuracy, group hidden")
+        axes[0, -1].legend(loc="lower right", fontsize=8)
     return figure
 
 

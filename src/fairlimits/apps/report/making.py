@@ -24,6 +24,7 @@ def report(
     test_size: float = 0.3,
     estimator: Any = None,
     suppress: int | None = None,
+    ceiling: bool = True,
     random_state: int = 0,
     progress: Progress | None = None,
     command: str | None = None,
@@ -58,6 +59,8 @@ def report(
     suppress : int, optional
         Leave out counts and rates that rest on fewer people than this, such as 10, and others from which they could be
         worked out: on the page, in words and in `to_dict` alike.
+    ceiling : bool, default=True
+        Whether to say what no rule passes, too (see `fairlimits.ceiling`); it takes about as long again as learning.
     random_state : int, default=0
         Seed of everything.
     progress : callable, optional
@@ -87,6 +90,7 @@ def report(
         test_size=test_size,
         estimator=estimator,
         suppress=suppress,
+        ceiling=ceiling,
         random_state=random_state,
         progress=progress,
     )
@@ -100,6 +104,7 @@ def report(
             test_size=test_size,
             estimator=estimator,
             suppress=suppress,
+            ceiling=ceiling,
             random_state=random_state,
         )
     return Report(findings, command, data.frame_kind)

@@ -49,6 +49,7 @@ SECTIONS = (
     Section("situations", "What each situation allows", sections.situations),
     Section("groups", "How each group fares", sections.fares),
     Section("accuracy-against-fairness", "Accuracy against fairness", sections.frontiers),
+    Section("from-above", "What no rule can pass", sections.from_above),
     Section("costs", "What each notion costs on new people", sections.costs),
     Section("tension-between-notions", "Which notions clash", sections.clashes),
     Section("two-notions", "Two notions at once", sections.pairs),

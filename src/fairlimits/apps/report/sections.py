@@ -7,6 +7,7 @@ from typing import Any
 from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits.apps.report.drawings import Drawing
 from fairlimits.apps.report.figures import (
+    bracket_figure,
     frontier_figure,
     individual_figure,
     pair_figure,
@@ -18,6 +19,9 @@ from fairlimits.evaluation import PRICED_AT, Affected, Findings, HeldOutCurve, H
 
 # Features of a typical person that a table has room for.
 _FEATURES_SHOWN = 6
+
+# Tolerance that is spoken of.
+_LOOSE = 0.05
 
 # Groups named among the people who are decided otherwise.
 _GROUPS_SHOWN = 3
@@ -126,6 +130,42 @@ def frontiers(findings: Findings) -> dict[str, Any]:
     """Frontiers of single notions."""
     rows = _curve_rows([own for own in findings.held_out.curves if len(own.notions) == 1])
     return {"drawing": Drawing("frontiers", to_svg(frontier_figure(findings)), rows, broad=True)}
+
+
+def from_above(findings: Findings) -> dict[str, Any] | None:
+    """What no rule passes, beside what was found."""
+    found = findings.from_above
+    if found is None:
+        return None
+    lines = []
+    for own in found.brackets:
+        at = own.point(_LOOSE)
+        asked = f"{own.notions[0]} at most {own.tolerances[at]:g}" if own.notions else "no constraint"
+        lines.append(
+            {
+                "asked": asked,
+                "found": own.found[at],
+                "ceiling": own.ceiling[at],
+                "upper": own.upper[at],
+                "upper_on_twins": own.upper_on_twins[at],
+            }
+        )
+    rows = [
+        {
+            "notion": " + ".join(own.notions),
+            "tolerance": own.tolerances[k],
+            "found": own.found[k].value,
+            "found low": own.found[k].low,
+            "found high": own.found[k].high,
+            "ceiling": own.ceiling[k],
+            "no rule passes": own.upper[k],
+            "no rule passes on twins": own.upper_on_twins[k],
+        }
+        for own in found.brackets
+        for k in range(len(own.tolerances))
+    ]
+    drawing = None if found.says_little else Drawing("brackets", to_svg(bracket_figure(found)), rows, broad=True)
+    return {"found": found, "lines": lines, "drawing": drawing, "rows": rows}
 
 
 def pairs(findings: Findings) -> dict[str, Any]:

@@ -116,6 +116,7 @@ def answer(findings: Findings, write: Writer) -> Answer:
     costs = {own.key: own.held_out for own in held.situation_costs}
     lines = (
         *_asked_for(findings, write),
+        *_from_above(findings, write),
         held.fares[0].four_fifths,
         write(
             "Hiding {who} {costs} with {asked}.", who=who, costs=_costs(costs["hiding"], write), asked=asked(findings)
@@ -186,6 +187,41 @@ def _asked_for(findings: Findings, write: Writer) -> tuple[str, ...]:
             what=write.strong(", ".join((found.objective, *found.requirements))),
             asked=asked(findings),
             figures="; ".join((f"{found.objective}: {goal}", *figures)),
+        ),
+    )
+
+
+def _from_above(findings: Findings, write: Writer) -> tuple[str, ...]:
+    """Say what no rule passes, if it was asked for."""
+    found = findings.from_above
+    if found is None:
+        return ()
+    free = found.at(None)
+    if found.says_little:
+        return (
+            write(
+                "What is out of reach the data cannot say: only {twins} of the people have a twin, somebody alike in "
+                "all features.",
+                twins=percent(found.twins),
+            ),
+        )
+    steps = ", ".join(f"{name} in steps of {step:g}" for name, step in found.resolution.items())
+    twins = free.upper_on_twins[0]
+    on_twins = ""
+    if twins is not None:
+        on_twins = write(
+            "; for the {share} of the people who have a twin, somebody alike in all of them, {twins}",
+            share=percent(found.twins),
+            twins=percent(twins),
+        )
+    return (
+        write(
+            "With {confidence} confidence, and whatever the law, no rule at all that sees these features{steps} "
+            "decides more than {upper} right without seeing the group{on_twins}.",
+            confidence=f"{found.confidence:.0%}",
+            steps=f" ({steps})" if steps else "",
+            upper=write.strong(percent(free.upper[0])),
+            on_twins=on_twins,
         ),
     )
 

@@ -122,6 +122,64 @@ def _shown(gaps: Mapping[str, Estimate], rates: GroupRates) -> dict[str, Estimat
     return {name: rates.gaps[name].estimate if name in rates.gaps else own for name, own in gaps.items()}
 
 
+@dataclass(frozen=True)
+class Reach:
+    """How the distance of a model from perfect accuracy comes about.
+
+    Parameters
+    ----------
+    gaps : mapping of str to float
+        Upper limits of the model's gaps, within which rules are meant to stay.
+    upper : float
+        Accuracy that no rule within these gaps passes.
+    twins : float
+        Share of people who have a twin, alike in all that a rule sees: what the limit rests on.
+    confidence : float
+        Of both limits together.
+    accuracy, best : float
+        Accuracy of the model, and of the better of it and of the rule that was found to be as fair.
+    """
+
+    gaps: Mapping[str, float]
+    upper: float
+    twins: float
+    confidence: float
+    accuracy: float
+    best: float
+
+    @property
+    def out_of_reach(self) -> float:
+        """What no rule gains."""
+        return 1 - max(self.upper, self.best)
+
+    @property
+    def reachable(self) -> float:
+        """What the rule that was found to be as fair is more accurate."""
+        return self.best - self.accuracy
+
+    @property
+    def unknown(self) -> float:
+        """What lies between the better of both and the limit: there may be rules, or not."""
+        return max(self.upper - self.best, 0.0)
+
+    @property
+    def above(self) -> bool:
+        """Whether model or rule lie above the limit on the rows that they were judged on."""
+        return self.best > self.upper
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything as plain data."""
+        return {
+            "out of reach": self.out_of_reach,
+            "found reachable": self.reachable,
+            "unknown": self.unknown,
+            "no rule passes": self.upper,
+            "within gaps of": dict(self.gaps),
+            "share with a twin": self.twins,
+            "confidence": self.confidence,
+        }
+
+
 @dataclass(frozen=True, eq=False)
 class AuditedModel:
     """Figures of one model.
@@ -144,6 +202,9 @@ class AuditedModel:
         One for each notion that was asked for; NaN where the model's gap is not estimable.
     joint : Standing or None
         The same for all of these notions at once; None if fewer than two can be estimated.
+    reach : Reach or None
+        What is out of reach at the model's own gaps, what was found reachable, and what is unknown, if it was asked
+        for.
     """
 
     name: str
@@ -154,6 +215,7 @@ class AuditedModel:
     gaps: Mapping[str, Estimate]
     standings: tuple[Standing, ...]
     joint: Standing | None
+    reach: Reach | None = None
 
     def suppressed(self, least: int | None, hidden: Collection[str]) -> AuditedModel:
         """Leave out what rests on too few people (see `suppress_rates`)."""

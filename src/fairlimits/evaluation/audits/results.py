@@ -16,7 +16,7 @@ from fairlimits._util.suppression import check_suppress
 from fairlimits._util.text_tables import text_table
 from fairlimits._util.types import Ints
 from fairlimits.errors import InputError
-from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve
+from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve, Standing
 from fairlimits.evaluation.audits.figures import draw, draw_all
 from fairlimits.evaluation.audits.sentences import model_words, notes, rates_heading
 from fairlimits.notions import NOT_ESTIMABLE, Estimate, draw_rates, rates_table, with_suppressed
@@ -125,7 +125,7 @@ class Audit(Shown):
                     "loss against the best rule": model.loss,
                 }
                 record = with_suppressed(record, figures, self.suppress)
-                records.append(record | {"limit beaten": own.beaten, "verdict": own.verdict})
+                records.append(record | {"limit beaten": own.beaten, "verdict": own.verdict} | _reach(model, own))
         return pa.Table.from_pylist(records)
 
     @of_user_kind
@@ -218,3 +218,11 @@ class Audit(Shown):
     def __repr__(self) -> str:
         sees = "aware" if self.aware else "unaware"
         return f"Audit({', '.join(model.name for model in self.models)}; {', '.join(self.notions)}; {sees})"
+
+
+def _reach(model: AuditedModel, standing: Standing) -> dict[str, Any]:
+    """What is out of reach, for the line that it was found for."""
+    if model.reach is None:
+        return {}
+    known = model.reach.to_dict() if standing is model.headline else {}
+    return {name: known.get(name) for name in ("no rule passes", "out of reach", "found reachable", "unknown")}

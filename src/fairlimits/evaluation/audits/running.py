@@ -19,8 +19,10 @@ from fairlimits.evaluation.audits.held_out import Judged
 from fairlimits.evaluation.audits.on_cells import audit_cells
 from fairlimits.evaluation.audits.paths import find_rules
 from fairlimits.evaluation.audits.predictions import Decided, Predictions, Threshold, from_rows
+from fairlimits.evaluation.audits.reach import with_reach
 from fairlimits.evaluation.audits.results import Audit
 from fairlimits.evaluation.audits.sentences import beaten_words
+from fairlimits.evaluation.ceilings import Study
 from fairlimits.law import CellDistribution, Outcome, estimate_outcome
 from fairlimits.notions import (
     INDIVIDUAL,
@@ -49,6 +51,7 @@ def audit(
     test_size: float = 0.3,
     estimator: Any = None,
     suppress: int | None = None,
+    ceiling: bool = False,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
@@ -82,6 +85,9 @@ def audit(
         What to learn with; see `estimate_outcome`.
     suppress : int, optional
         Leave out counts and rates that rest on fewer people, in all that is shown and written.
+    ceiling : bool, default=False
+        Whether to find what no rule passes at each model's gaps, too (see `fairlimits.ceiling`): how much of its
+        distance from perfect accuracy is out of reach, was found reachable, or is unknown.
     confidence, resamples, random_state
         See `evaluate`.
     progress : callable, optional
@@ -101,6 +107,8 @@ def audit(
     check_resamples(resamples)
     check_suppress(suppress)
     if isinstance(data, CellDistribution):
+        if ceiling:
+            raise InputError("A ceiling rests on people who are alike, and cells have none; give the Dataset.")
         return audit_cells(data, predictions, names, threshold, aware).suppressed(suppress)
     if not isinstance(data, Dataset):
         raise InputError(f"{type(data).__name__} cannot be audited; give a Dataset or a CellDistribution.")
@@ -119,7 +127,7 @@ def audit(
         random_state=random_state,
         progress=lambda done, words: tell(_LEARNED * done, words),
     )
-    return audit_on(
+    found = audit_on(
         outcome,
         people,
         models,
@@ -131,7 +139,10 @@ def audit(
         resamples=resamples,
         random_state=random_state,
         progress=lambda done, words: tell(_LEARNED + (1 - _LEARNED) * done, words),
-    ).suppressed(suppress)
+    )
+    if ceiling:
+        found = with_reach(found, Study.of(people, random_state=random_state), confidence)
+    return found.suppressed(suppress)
 
 
 def audit_on(

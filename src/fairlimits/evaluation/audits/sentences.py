@@ -22,7 +22,21 @@ def model_words(model: AuditedModel, rows: int | None) -> str:
         first += f", and its largest gap between groups is {_points(model.gaps[widest])} in {title(widest)} ({widest})"
         direction = model.by_group.gaps[widest].direction
         first += f": {direction}" if direction else ""
-    return f"{first}. {_possible(model)}"
+    return f"{first}. {_possible(model)}{_out_of_reach(model)}"
+
+
+def _out_of_reach(model: AuditedModel) -> str:
+    """What no rule gains, what one was found to gain, and what nobody knows, if it was asked for."""
+    own = model.reach
+    if own is None:
+        return ""
+    points = [f"{100 * part:.1f}" for part in (1 - model.accuracy.value, own.out_of_reach, own.reachable, own.unknown)]
+    return (
+        f" Of the {points[0]} points that it lacks of perfect accuracy, with {own.confidence:.0%} confidence "
+        f"{points[1]} are out of reach of any rule that is as fair, {points[2]} were found to be reachable, and "
+        f"{points[3]} are unknown ({own.twins:.0%} of the people have a twin, which that rests on)."
+        + (" On these rows it is above what no rule passes: by chance, or it has seen them." if own.above else "")
+    )
 
 
 def rates_heading(model: AuditedModel) -> str:

@@ -4,7 +4,8 @@ For multipliers :math:`\nu` that were found on other people, the bound is
 
 .. math:: B = c(\nu) + \tfrac12 \mathrm{E}[Z] + \tfrac12 \mathrm{E}\,|m(X)|
 
-with the constant of `fairlimits.evaluation.ceilings.questions` and the magnitude of `fairlimits.evaluation.ceilings.pairs`, because
+with the constant of `fairlimits.evaluation.ceilings.questions` and the magnitude of
+`fairlimits.evaluation.ceilings.pairs`, because
 :math:`\max(0, m) = (m + |m|) / 2`. The shares of groups and labels in c and Z are those of the same people.
 """
 
@@ -71,7 +72,8 @@ class Near:
     lagrangian : Lagrangian
         The question there.
     moved : tuple of (place, shares, Lagrangian, shares, Lagrangian)
-        For each group and label that there are: the shares, and the question, with a little more and a little less of it.
+        For each group and label that there are: the shares, and the question, with a little more and a little less of
+        it.
     tolerances : mapping of str to float
         Bounds of rows are sums of a tolerance and of a part that depends on shares: any tolerances will do.
     """
@@ -153,7 +155,7 @@ def _given_kinds(crowd: Crowd, found: Magnitude, credit: Floats, slope: Floats) 
     # Against the model of other kinds: never too small on average, whatever the model.
     off = (found.total - found.expected) / 2 + ((crowd.mass - crowd.size[:, None] * crowd.chances) * linear).sum(axis=1)
     if crowd.weighted is not None:
-        return off
+        return np.asarray(off)
     many = crowd.size >= _MANY
     n, share = crowd.size[many], crowd.counts[many] / crowd.size[many, None]
     z, linear = z[many], linear[many]
@@ -164,7 +166,7 @@ def _given_kinds(crowd: Crowd, found: Magnitude, credit: Floats, slope: Floats) 
     one = (mean / tau / 2)[:, None] * z + linear
     first = np.maximum((share * one**2).sum(axis=1) - (share * one).sum(axis=1) ** 2, 0)
     off[many] = np.sqrt(n**2 / (n - 1) * first + (n / (n - 1)) ** 3 * spread**2 / (8 * tau**2))
-    return off
+    return np.asarray(off)
 
 
 def _of_kinds(crowd: Crowd, found: Magnitude, slope: Floats) -> Floats:
@@ -181,9 +183,7 @@ def _of_kinds(crowd: Crowd, found: Magnitude, slope: Floats) -> Floats:
 
 
 def _of_totals(crowd: Crowd, found: Magnitude, slope: Floats) -> Floats:
-    """Errors of weighted people: the totals of kinds against the mean, which is never too small, and twice too large
-    where kinds are large.
-    """
+    """Errors of weighted people: totals of kinds against the mean, never too small, and too large for large kinds."""
     total = found.total / 2 + (crowd.mass * crowd.local(slope)).sum(axis=1)
     mass = crowd.mass.sum(axis=1)
     return np.asarray(total - mass * total.sum() / mass.sum())

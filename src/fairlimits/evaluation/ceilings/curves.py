@@ -1,4 +1,4 @@
-"""Bounds for several sets of multipliers as one curve over tolerances, with a limit that holds for all of it at once."""
+"""Bounds for several sets of multipliers as one curve over tolerances, with a limit for all of it at once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def find_curve(
 ) -> Curve:
     """Bound what any rule attains at each of some tolerances.
 
-    Every set of multipliers is a bound at all tolerances, a straight line; the curve is the lowest of them at each point.
+    Every set of multipliers is a bound at all tolerances, a straight line; the curve is the lowest of them at each
+    point.
 
     Parameters
     ----------
@@ -96,4 +97,3 @@ def _quantile(errors: Floats, spread: Floats, confidence: float) -> float:
     root = vectors * np.sqrt(np.maximum(values, 0))
     draws = np.random.default_rng(0).standard_normal((_DRAWS, len(errors))) @ root.T
     return float(np.quantile(draws.max(axis=1), confidence))
-

@@ -48,9 +48,9 @@ def ceiling(
 ) -> Ceiling:
     """Bound from above what any rule can attain whose fairness gaps stay within tolerances.
 
-    Nothing is assumed about the law but that people are drawn independently of each other. What is used are twins: people
-    who are alike in all that a rule sees, and differ in label or group all the same, so that no rule can be right about
-    all of them. Of people without a twin everything is taken to be known.
+    Nothing is assumed about the law but that people are drawn independently of each other. What is used are twins:
+    people who are alike in all that a rule sees, and differ in label or group all the same, so that no rule can be
+    right about all of them. Of people without a twin everything is taken to be known.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ def ceiling(
     objective : Objective or str, default="accuracy"
         What is bounded: ``"accuracy"``, ``"balanced accuracy"``, or minus the expected cost, such as ``"costs 1:5"``.
     resolution : mapping of str to float, or "auto", optional
-        Steps in which the rules see numeric features, such as ``{"age": 5}``: more people are then alike, and the limit is that of
-        rules that see no more than the steps. "auto" proposes the coarsest at which the best rule found loses nothing
-        beyond noise. By default rules see features as they are.
+        Steps in which the rules see numeric features, such as ``{"age": 5}``: more people are then alike, and the limit
+        is that of rules that see no more than the steps. "auto" proposes the coarsest at which the best rule found
+        loses nothing beyond noise. By default rules see features as they are.
     random_state : int, default=0
         Seed of who is set apart, of folds and of learners.
     progress : callable, optional
@@ -80,8 +80,8 @@ def ceiling(
     Returns
     -------
     Ceiling
-        ``value`` is an estimate of the bound, ``upper`` what no rule passes, with the stated confidence; ``on_twins`` has
-        both for people with a twin, and ``twins`` is their share.
+        ``value`` is an estimate of the bound, ``upper`` what no rule passes, with the stated confidence; ``on_twins``
+        has both for people with a twin, and ``twins`` is their share.
 
     Raises
     ------
@@ -129,7 +129,9 @@ class Study:
     ) -> Study:
         """Prepare people (see `ceiling`)."""
         if not isinstance(data, Dataset):
-            raise InputError(f"The people are a {type(data).__name__}; give a Dataset, such as Dataset.from_frame makes.")
+            raise InputError(
+                f"The people are a {type(data).__name__}; give a Dataset, such as Dataset.from_frame makes."
+            )
         random_state = check_seed(random_state)
         if data.weight is not None:
             data = data.take(data.weight > 0)

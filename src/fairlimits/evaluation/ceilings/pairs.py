@@ -1,17 +1,18 @@
-r"""An upper estimate of :math:`\mathrm{E}\,|m(X)|`, with :math:`m(x) = \mathrm{E}[Z \mid x]`, from pairs of people who are alike.
+r"""An upper estimate of the mean of \|m(X)\|, with m(x) = E[Z \| x], from pairs of people who are alike.
 
-For any :math:`\tau > 0`, :math:`|m| \le m^2 / (2\tau) + \tau / 2`, with equality at :math:`\tau = |m|`. Where i and j are two people
-of one kind, :math:`Z_i Z_j` has the mean :math:`m^2`; so the mean over pairs of
+For any :math:`\tau > 0`, :math:`|m| \le m^2 / (2\tau) + \tau / 2`, with equality at :math:`\tau = |m|`. Where i and j
+are two people of one kind, :math:`Z_i Z_j` has the mean :math:`m^2`; so the mean over pairs of
 
 .. math:: \frac{Z_i Z_j}{2 \tau_{ij}} + \frac{\tau_{ij}}{2}
 
-is at least :math:`|m|` on average, whatever the law, if :math:`\tau_{ij}` depends on neither group nor label of i and j. Who is the
-only one of their kind counts with :math:`|Z| \ge |m|` on average.
+is at least :math:`|m|` on average, whatever the law, if :math:`\tau_{ij}` depends on neither group nor label of i and
+j. Who is the only one of their kind counts with :math:`|Z| \ge |m|` on average.
 
-The best :math:`\tau` is the root of the mean square of m given all else that is known of the kind: what a model says that was
-fitted to other kinds, worth :math:`c` people, and the other people of the kind, the pair left out. Z takes a value for each
-group and label, its *sort*, so that pairs need not be enumerated: the pairs of two sorts are alike. With weights W, normalised
-to a mean of 1, Z becomes W Z, which has no sorts: then each kind is halved, and tau comes from the other half.
+The best :math:`\tau` is the root of the mean square of m given all else that is known of the kind: what a model says
+that was fitted to other kinds, worth :math:`c` people, and the other people of the kind, the pair left out. Z takes a
+value for each group and label, its *sort*, so that pairs need not be enumerated: the pairs of two sorts are alike.
+With weights W, normalised to a mean of 1, Z becomes W Z, which has no sorts: then each kind is halved, and tau comes
+from the other half.
 """
 
 from __future__ import annotations
@@ -100,7 +101,8 @@ class Crowd:
             return self.counts.astype(np.float64)
         own = self.weighted
         place = own.kind * self.counts.shape[1] + own.sort
-        return np.bincount(place, own.weight, minlength=self.counts.size).reshape(self.counts.shape)
+        total = np.bincount(place, own.weight, minlength=self.counts.size)
+        return np.asarray(total, dtype=np.float64).reshape(self.counts.shape)
 
     def shares(self, groups: int) -> Floats:
         """Shares of groups and labels, of shape (G, 2)."""
@@ -120,7 +122,7 @@ class Crowd:
     def collect(self, values: Floats | Ints, groups: int) -> Floats:
         """Sums over kinds of values of their sorts (K, T), by group and label (G, 2)."""
         if self.group is None:
-            return values.sum(axis=0).reshape(groups, 2).astype(np.float64)
+            return np.asarray(values.sum(axis=0), dtype=np.float64).reshape(groups, 2)
         out = np.zeros((groups, 2))
         np.add.at(out, self.group, values)
         return out
@@ -134,7 +136,7 @@ class Crowd:
 
 @dataclass(frozen=True, eq=False)
 class Magnitude:
-    """The upper estimate of the sum of \\|m\\| over people, kind by kind.
+    """The upper estimate of the sum of the size of m over people, kind by kind.
 
     Parameters
     ----------
@@ -143,7 +145,7 @@ class Magnitude:
     expected : ndarray of shape (K,)
         What the model expects of that part, from other kinds alone.
     alone : ndarray of shape (K,)
-        What the model expects of a single person's \\|Z\\|.
+        What the model expects of a single person's size of Z.
     tau : ndarray of shape (K,)
         Root mean square of m by the model alone.
     gradient : ndarray of shape (G, 2)
@@ -158,7 +160,7 @@ class Magnitude:
 
 
 def magnitude(crowd: Crowd, credit: Floats, least: float) -> Magnitude:
-    """Bound the sum of \\|m\\| over people from above.
+    """Bound the sum of the size of m over people from above.
 
     Parameters
     ----------
@@ -171,7 +173,7 @@ def magnitude(crowd: Crowd, credit: Floats, least: float) -> Magnitude:
     """
     z = crowd.local(credit)
     mean, square = (crowd.chances * z).sum(axis=1), (crowd.chances * z**2).sum(axis=1)
-    floor = np.maximum(least * np.sqrt(square), np.finfo(np.float64).tiny**0.25)
+    floor = np.maximum(least * np.sqrt(square), np.finfo(np.float64).tiny ** 0.25)
     tau = _root(mean, square, crowd.strength, floor)
     alone = (crowd.chances * np.abs(z)).sum(axis=1)
     single = crowd.size == 1
@@ -240,8 +242,8 @@ def _of_halves(
     own = several[half]
     slope[own] = (first[half] - value)[own] / (size[half] - 1)[own] / tau[half][own]
     place = people.kind * z.shape[1] + people.sort
-    by_sort = np.bincount(place, slope * people.weight, minlength=z.size).reshape(z.shape)
-    return part.reshape(-1, 2).sum(axis=1), by_sort
+    by_sort = np.asarray(np.bincount(place, slope * people.weight, minlength=z.size), dtype=np.float64)
+    return part.reshape(-1, 2).sum(axis=1), by_sort.reshape(z.shape)
 
 
 def choose_least(chances: Floats, size: Ints, strength: float, credit: Floats, n: int, quantile: float) -> float:

@@ -5,11 +5,11 @@ Let :math:`P_{gy}` be the shares of groups and labels. A notion, or a requiremen
 .. math:: l_r \le \mathrm{E}[s \varphi_r(A, Y)] + b_r z \le u_r , \qquad 0 \le z \le 1,
 
 of the score s of a person, where z is a variable that only a few rows share. The objective is
-:math:`\beta + \mathrm{E}[s\,\gamma(A, Y)]`. For any multipliers :math:`\nu`, every rule that keeps the rows has an objective of
-at most
+:math:`\beta + \mathrm{E}[s\,\gamma(A, Y)]`. For any multipliers :math:`\nu`, every rule that keeps the rows has an
+objective of at most
 
-.. math:: \beta + \sum_r (\nu_r^+ u_r - \nu_r^- l_r) + \max(0, -\nu \cdot b) + \mathrm{E}[\max(0, \mathrm{E}[Z \mid X])],
-          \qquad Z = \gamma(A, Y) - \sum_r \nu_r \varphi_r(A, Y) .
+.. math:: \beta + \sum_r (\nu_r^+ u_r - \nu_r^- l_r) + \max(0, -\nu \cdot b)
+          + \mathrm{E}[\max(0, \mathrm{E}[Z \mid X])], \qquad Z = \gamma(A, Y) - \sum_r \nu_r \varphi_r(A, Y) .
 """
 
 from __future__ import annotations

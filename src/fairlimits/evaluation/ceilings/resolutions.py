@@ -43,8 +43,8 @@ class Proposal:
             return "No coarser steps were found at which the best rule loses nothing: features are as they are."
         steps = ", ".join(f"{name} by {step:g}" for name, step in self.steps.items())
         return (
-            f"Proposed steps: {steps}. On the people set apart, the best rule found loses {100 * self.loss.value:.2f} points of "
-            f"accuracy by them ({100 * self.loss.low:.2f} to {100 * self.loss.high:.2f})."
+            f"Proposed steps: {steps}. On the people set apart, the best rule found loses {100 * self.loss.value:.2f} "
+            f"points of accuracy by them ({100 * self.loss.low:.2f} to {100 * self.loss.high:.2f})."
         )
 
 
@@ -52,8 +52,8 @@ def propose_steps(apart: Dataset, random_state: int) -> Proposal:
     """Propose steps of numeric features.
 
     A model is learned from half of the people. For one feature after the other, the others are given to it with the
-    feature rounded, in coarser and coarser steps, as long as the log-loss of group and label does not rise beyond noise.
-    Then rules are learned at both resolutions, from all, and compared out of fold.
+    feature rounded, in coarser and coarser steps, as long as the log-loss of group and label does not rise beyond
+    noise. Then rules are learned at both resolutions, from all, and compared out of fold.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def _ladder(values: Floats) -> Iterator[float]:
     if len(values) < 2:
         return
     span, least = float(values[-1] - values[0]), float(np.diff(values).min())
-    if not (np.isfinite(span) and 0 < least):
+    if not (np.isfinite(span) and least > 0):
         return
     power = 10.0 ** np.floor(np.log10(least))
     while power <= span:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,7 +85,7 @@ class Ceiling(Shown):
     kinds: int
     requirements: tuple[Requirement, ...] = ()
     objective: Objective = ACCURACY
-    resolution: Mapping[str, float] = ()  # type: ignore[assignment]
+    resolution: Mapping[str, float] = field(default_factory=dict)
     proposal: Proposal | None = None
     left_out: tuple[str, ...] = ()
     frame_kind: str = ARROW
@@ -180,8 +180,8 @@ class Ceiling(Shown):
         lines = [
             f"With {self.confidence:.0%} confidence{every}, no rule that sees {seen} has {what} above {points}; the "
             f"estimate is {'; '.join(f'{self.curve.value[at]:.4f}' for at in ends)}. Nothing is assumed about the law.",
-            f"{self.twins:.0%} of {self.rows:,} people have a twin, somebody alike in all of that; of the others everything is "
-            f"taken to be known, which makes up {self.curve.alone[ends[0]]:.4f} of the estimate.",
+            f"{self.twins:.0%} of {self.rows:,} people have a twin, somebody alike in all of that; of the others "
+            f"everything is taken to be known, which makes up {self.curve.alone[ends[0]]:.4f} of the estimate.",
         ]
         if self.twins_curve is not None:
             limits = "; ".join(f"{self.twins_curve.upper[at]:.4f}{self._asked(at)}" for at in ends)

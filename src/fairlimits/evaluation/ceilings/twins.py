@@ -1,7 +1,8 @@
 """What a ceiling needs of a table, whatever is asked: kinds of people, and what was learned from people apart.
 
-A slice of the people is set apart, and takes no part in any bound. It says which multipliers are best, and what a model is
-worth. For everybody else there is a model that was fitted to other kinds only: folds are of kinds, not of people.
+A slice of the people is set apart, and takes no part in any bound. It says which multipliers are best, and what a
+model is worth. For everybody else there is a model that was fitted to other kinds only: folds are of kinds, not of
+people.
 """
 
 from __future__ import annotations

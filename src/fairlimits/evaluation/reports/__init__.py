@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairlimits.evaluation.reports.findings import Findings, collect_findings
+from fairlimits.evaluation.reports.from_above import Bracket, FromAbove
 from fairlimits.evaluation.reports.held_out import HeldOut
 from fairlimits.evaluation.reports.on_cells import OnCells
 from fairlimits.evaluation.reports.parts import (
@@ -20,10 +21,12 @@ from fairlimits.evaluation.reports.parts import (
 __all__ = [
     "PRICED_AT",
     "Affected",
+    "Bracket",
     "Caution",
     "Decorrelated",
     "Figure",
     "Findings",
+    "FromAbove",
     "HeldOut",
     "HeldOutCurve",
     "HeldOutFigure",

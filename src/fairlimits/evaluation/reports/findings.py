@@ -16,6 +16,7 @@ from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits.data import Dataset, Feature, check_seed
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation.reports.cautions import find_cautions
+from fairlimits.evaluation.reports.from_above import FromAbove, find_from_above
 from fairlimits.evaluation.reports.held_out import HeldOut, find_held_out
 from fairlimits.evaluation.reports.on_cells import OnCells, find_on_cells
 from fairlimits.evaluation.reports.parts import Caution, FeatureLine, GroupCount
@@ -36,8 +37,8 @@ from fairlimits.notions import (
 SCHEMA = 1
 """Version of the layout that `Findings.to_dict` gives; ``docs/report.md`` describes it."""
 
-# Shares of the progress that have passed once the law is learned, and once it is solved on.
-_LEARNED, _SOLVED = 0.55, 0.65
+# Shares of the progress that have passed once the law is learned, once it is solved on, and once rules are judged.
+_LEARNED, _SOLVED, _JUDGED = 0.4, 0.45, 0.65
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class Findings:
         Figures on rows that took no part in making the rules.
     on_cells : OnCells
         Plug-in figures, on the rows that were learned from.
+    from_above : FromAbove or None
+        What no rule passes, if it was asked for.
     warnings : tuple of Caution
         What to know before the figures are used.
     versions : dict
@@ -85,6 +88,7 @@ class Findings:
     suppress: int | None
     held_out: HeldOut
     on_cells: OnCells
+    from_above: FromAbove | None
     warnings: tuple[Caution, ...]
     versions: dict[str, str]
 
@@ -105,6 +109,7 @@ def collect_findings(
     test_size: float = 0.3,
     estimator: Any = None,
     suppress: int | None = None,
+    ceiling: bool = True,
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Findings:
@@ -133,6 +138,8 @@ def collect_findings(
         What to learn with; see `estimate_outcome`.
     suppress : int, optional
         Leave out counts and rates that rest on fewer people.
+    ceiling : bool, default=True
+        Whether to find what no rule passes, too.
     random_state : int, default=0
         Seed of everything.
     progress : callable, optional
@@ -168,8 +175,13 @@ def collect_findings(
             certified=confidence,
             withhold=withhold,
             random_state=random_state,
-            tell=lambda done, words: tell(_SOLVED + (1 - _SOLVED) * done, words),
+            tell=lambda done, words: tell(_SOLVED + (_JUDGED - _SOLVED) * done, words),
         )
+        above = None
+        if ceiling:
+            above = find_from_above(
+                data, judged, random_state, lambda done, words: tell(_JUDGED + (1 - _JUDGED) * done, words)
+            )
     share = data.shares
     rate = float(share @ data.label)
     return Findings(
@@ -185,6 +197,7 @@ def collect_findings(
         suppress=withhold.least,
         held_out=judged,
         on_cells=cells,
+        from_above=above,
         warnings=find_cautions(data, judged, cells, withhold),
         versions={"python": platform.python_version()}
         | {package: version(package) for package in ("numpy", "scipy", "scikit-learn", "highspy", "pyarrow")},

@@ -344,7 +344,9 @@ def fit_apart(table: Table, team: Team, tell: Callable[[int, int], None]) -> Flo
             members = [_cut(fit, [fit]) for fit in own]
             _, held = table.parts(question, k)
             chances = [table.chances(question, member, held) for member in members]
-            chosen = best_average(chances, question.target[held], table.weight[held])[0] if len(held) else range(len(own))
+            chosen = (
+                best_average(chances, question.target[held], table.weight[held])[0] if len(held) else range(len(own))
+            )
             answers.append(Answer(((tuple(members[number] for number in chosen)),), {}, ()))
         held = np.flatnonzero(table.fold == k)
         columns = {name: values[held] for name, values in table.data.columns.items()}

@@ -1,0 +1,159 @@
+"""``fairlimits ceiling``: what no rule passes, beside what was found, in a table, a file or a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairlimits._util.plotting import COLOURS, close, figure_style, subplots
+from fairlimits.apps.cli import options
+from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
+from fairlimits.apps.cli.option_groups import expand_groups
+from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
+from fairlimits.errors import InputError
+
+if TYPE_CHECKING:
+    from fairlimits.data import Dataset
+    from fairlimits.evaluation import Ceiling
+    from fairlimits.limits import Frontier
+
+_PICTURES = (".png", ".pdf", ".svg")
+
+# Tolerances of a curve, by default.
+_TOLERANCES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
+
+
+@expand_groups
+def ceiling(
+    table: TableOptions,
+    *,
+    notion: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--notion", "-n", help="Notion to constrain: DP, EA, EOp, PE or EOd (repeatable).", show_default="DP"
+        ),
+    ] = None,
+    tolerance: Annotated[
+        list[float] | None,
+        typer.Option("--tolerance", "-t", help="Largest gap allowed (repeatable).", show_default="0 to 0.2"),
+    ] = None,
+    aware: Annotated[bool, typer.Option("--aware/--unaware", help="Rules that see the group, or that do not.")] = False,
+    step: Annotated[
+        list[str] | None,
+        typer.Option(help="Rules see a numeric feature in steps, such as age=5 (repeatable); 'auto' proposes steps."),
+    ] = None,
+    require: options.Require = None,
+    objective: options.Objective = "accuracy",
+    confidence: Annotated[float, typer.Option(help="Confidence of the limits, all tolerances at once.")] = 0.95,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to a .csv, .json, .png, .pdf or .svg file.")
+    ] = None,
+    seed: options.Seed = 0,
+) -> None:
+    """Find what no rule that sees these features can pass, with stated confidence and no assumption about the law.
+
+    Beside it stands the best rule found, judged on 30% of the rows: between both nobody knows.
+
+    Examples
+    --------
+      fairlimits ceiling dutch -n DP
+
+      fairlimits ceiling adult -n EOd --step age=5 --step hours-per-week=10 -o bracket.png
+
+      fairlimits ceiling loans.csv --label paid --positive yes --sensitive sex --step auto -t 0.05 --aware
+    """
+    table.expect_learning()
+
+    from fairlimits.evaluation import ceiling as find
+    from fairlimits.notions import check_names, read_objective, read_requirements
+
+    check_outputs([table.data], (output, (".csv", ".json", *_PICTURES)))
+    names = check_names(notion or ["DP"])
+    asked: dict[str, Any] = {
+        "aware": aware,
+        "requirements": read_requirements(require or []),
+        "objective": read_objective(objective),
+        "random_state": seed,
+    }
+    resolution = _steps(step or [])
+    dataset = table.read()
+    say_small_groups(dataset, None)
+    tolerances = dict.fromkeys(names, sorted(set(tolerance or _TOLERANCES)))
+    with progress_bar("From above") as tell:
+        top = find(dataset, tolerances, confidence=confidence, resolution=resolution, progress=tell, **asked)
+    found = _found(dataset, top, asked)
+    _print(top, found)
+    if output is not None:
+        _write(output, top, found, {"data": table.data, "seed": seed})
+        say(f"Written to {output}.")
+
+
+def _steps(given: list[str]) -> Any:
+    """Read steps of features, as they are written."""
+    if given == ["auto"]:
+        return "auto"
+    steps = {}
+    for own in given:
+        name, sign, value = own.rpartition("=")
+        try:
+            steps[name] = float(value)
+        except ValueError:
+            sign = ""
+        if not sign:
+            raise InputError(f"--step is {own!r}; give a feature and its step, such as age=5, or 'auto' alone.")
+    return steps or None
+
+
+def _found(dataset: Dataset, top: Ceiling, asked: dict[str, Any]) -> Frontier:
+    """The best rules found at the same tolerances, on rows that took no part."""
+    from fairlimits.evaluation import evaluate
+    from fairlimits.law import estimate_outcome
+    from fairlimits.limits import frontier
+
+    learn, test = dataset.split(0.3, asked["random_state"])
+    with progress_bar("From below") as tell:
+        outcome = estimate_outcome(learn, random_state=asked["random_state"], progress=tell)
+    curve = frontier(outcome, tuple(top.grid), dict(top.grid), **asked)
+    return evaluate(curve, test, random_state=asked["random_state"])
+
+
+def _print(top: Ceiling, found: Frontier) -> None:
+    rows = []
+    shows = str(top.objective) == "accuracy"
+    for at, held in enumerate(found.held_out):
+        below = f"{held.accuracy}" if shows else f"{found.value[at]:.4f}"
+        twins = "" if top.twins_curve is None else f"{top.twins_curve.upper[at]:.4f}"
+        rows.append((f"{top.at[at]:.4f}", below, f"{top.curve.value[at]:.4f}", f"{top.curve.upper[at]:.4f}", twins))
+    heads = (
+        f"{' and '.join(top.grid)} <=",
+        "found, held out" if shows else "found, plug-in",
+        "ceiling",
+        "no rule passes",
+        "on people with a twin",
+    )
+    sees = "seen" if top.aware else "hidden"
+    print_table(heads, rows, f"Best {top.objective.title}, group {sees} (limits with confidence {top.confidence:g})")
+    say(top.summary())
+
+
+def _write(output: Path, top: Ceiling, found: Frontier, made: dict[str, Any]) -> None:
+    from fairlimits._util.frames import arrow_table
+    from fairlimits._util.storage import write_whole
+
+    suffix = output.suffix.lower()
+    if suffix in _PICTURES:
+        with figure_style():
+            figure, ax = subplots(figsize=(6.2, 4.0))
+            found.plot(ax, color=COLOURS["aware" if top.aware else "unaware"], label="found")
+            top.plot(ax, color="black")
+            ax.set_title(f"What is possible on {Path(made['data']).stem}, group {'seen' if top.aware else 'hidden'}")
+            with write_whole(output) as temporary:
+                figure.savefig(temporary)
+            close(figure)
+    elif suffix == ".csv":
+        write_csv(output, arrow_table(top.to_frame()))
+    else:
+        held = [own.to_dict() for own in found.held_out]
+        write_json(output, {"made from": made, **top.to_dict(), "found": held, "in words": top.summary()})
