@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks import (
+    ablation,
     decorrelation,
     explorer,
     fidelity,
@@ -78,6 +79,10 @@ def _law_loss() -> str:
     return law_loss.markdown(law_loss.run())
 
 
+def _ablation() -> str:
+    return ablation.markdown(ablation.run())
+
+
 BENCHMARKS: dict[str, Callable[[], str]] = {
     "quantizer": _quantizer,
     "frontiers": _frontiers,
@@ -88,6 +93,7 @@ BENCHMARKS: dict[str, Callable[[], str]] = {
     "main_job": _main_job,
     "growth": _growth,
     "scale": _scale,
+    "ablation": _ablation,
     "law_cost": _law_cost,
     "law_loss": _law_loss,
 }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.linalg import LinearOperator, cg
 
-from fairlimits.solvers.interior.laplacian import Graph, conjugate_gradients
+from fairlimits.solvers.interior.laplacian import Graph
 
 
 def random_graph(seed: int, points: int, edges: int) -> tuple[Graph, np.ndarray, np.ndarray]:
@@ -91,22 +91,12 @@ def test_the_tree_is_the_heaviest(seed: int, points: int, edges: int) -> None:
 
 
 @given(seeds, sizes, st.integers(0, 30))
-def test_conjugate_gradients_find_the_solution(seed: int, points: int, edges: int) -> None:
+def test_a_graph_is_solved_with_its_tree_as_preconditioner(seed: int, points: int, edges: int) -> None:
     graph, weights, ground = random_graph(seed, points, edges)
     weights, ground = weights**0.2, ground**0.2
     matrix = graph.matrix(weights, ground)
     values = np.random.default_rng(seed).normal(size=points)
-    found = conjugate_gradients(lambda x: matrix @ x, values, graph.tree(weights, ground), 1e-12, 200)
-    assert found is not None
+    tree = LinearOperator((points, points), matvec=graph.tree(weights, ground), dtype=np.float64)
+    found, unfinished = cg(matrix, values, rtol=1e-10, M=tree)
+    assert not unfinished
     np.testing.assert_allclose(matrix @ found, values, atol=1e-8 * max(1.0, float(np.abs(matrix.toarray()).max())))
-
-
-def test_what_is_not_positive_definite_is_told() -> None:
-    assert conjugate_gradients(lambda x: -x, np.ones(3), lambda x: x, 1e-6, 10) is None
-
-
-@pytest.mark.parametrize("most", [0, 1])
-def test_a_few_steps_are_good_enough(most: int) -> None:
-    found = conjugate_gradients(lambda x: np.array([1.0, 2.0, 5.0]) * x, np.ones(3), lambda x: x, 1e-12, most)
-    assert found is not None
-    assert (found == 0).all() == (most == 0)

@@ -1,10 +1,17 @@
-r"""Follow the optimum of a small linear program along a line of row bounds, pivot by pivot.
+r"""The parametric dual simplex method: the optimum of a linear program as its right-hand side moves along a line.
 
-The program of `fairlimits.solvers.lp` with K rows (K small) and bounds :math:`L + t L', U + t U'` for t from 0 to an
-end. While a basis stays feasible the optimal point is linear in t; where one of its K basic variables meets a
-bound, that variable leaves, the dual ratio test chooses the one that enters, and the next piece begins. A
-pivot costs O(K n), some microseconds, where a warm-started solver call costs a hundred: it is what makes a
-frontier as cheap as a few solves. Nothing here is trusted: `Program.certify` checks every point afterwards.
+The program of `fairlimits.solvers.lp` with K rows (K small) and row bounds :math:`L + t L', U + t U'` for t from 0 to
+an end. With the row activities as variables of their own, :math:`A x - y = 0`, a basis B that is dual feasible stays so
+for all t, for t is not in the objective; and the basic variables
+
+.. math:: x_B(t) = -B^{-1} N\, x_N(t)
+
+are linear in t, for the nonbasic ones sit at bounds that are. So the optimal point is linear in t until a basic
+variable meets a bound (the primal ratio test over t). It leaves the basis, the dual ratio test over the reduced costs
+chooses the one that enters, and the next piece begins: every breakpoint of the optimal value is found, in order. The
+inverse of the basis is kept explicitly (K x K) and updated by rank one, so a pivot costs O(K n).
+
+Nothing here is trusted: `Program.certify` proves every point afterwards, by weak duality.
 """
 
 from __future__ import annotations
@@ -15,12 +22,19 @@ import numpy as np
 
 from fairlimits._util.types import Flags, Floats, Ints
 
-# Bases this near to singular, pivots this small, are numerical noise: give up and let HiGHS do it.
+# Pivot elements below this are rounding (entries of rows are rates, of order 1); without a larger one the way is lost,
+# and HiGHS solves point by point.
 _SMALLEST_PIVOT = 1e-9
+
+# Ratios that differ by less are a degenerate tie; a basic variable that moves slower than this does not move.
 _TIE = 1e-12
 
-# Pivots after which everything is computed anew from the basis, so that rounding does not add up.
+# Rank-one updates after which the inverse is computed anew: rounding grows with each, and a new inverse of a K x K
+# matrix costs about as much as one pivot.
 _REFRESH = 32
+
+# Pivots per variable, and besides, after which the method is taken to cycle: it visits each variable a few times.
+_PIVOTS_PER_VARIABLE, _PIVOTS_BESIDES = 20, 100
 
 
 @dataclass(frozen=True)
@@ -35,7 +49,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of t on which the optimal point is linear and the multipliers are constant.
+    """A stretch of t on which the optimal point is linear and the duals are constant.
 
     Parameters
     ----------
@@ -48,7 +62,7 @@ class Piece:
     rest : ndarray of shape (n,)
         Values of the other variables; arbitrary for those that move.
     duals : ndarray of shape (K,)
-        Row multipliers.
+        Duals of the rows.
     """
 
     start: float
@@ -103,7 +117,7 @@ def follow(
     state = _State(cost, matrix, box, line, basic, at_upper)
     pieces: list[Piece] = []
     t = 0.0
-    for pivot in range(20 * (columns + rows) + 100):
+    for pivot in range(_PIVOTS_PER_VARIABLE * (columns + rows) + _PIVOTS_BESIDES):
         if pivot % _REFRESH == 0 and not state.refresh():
             return None
         values, stop, leaving, above = state.next_stop(t)

@@ -1,10 +1,19 @@
-r"""Linear programs of a few dense rows and very many bounded variables, solved on a few variables at a time.
+r"""Sifting: linear programs of a few dense rows and very many bounded variables, solved as a row of small ones.
 
-At the optimum of K rows at most K variables lie between their bounds; all others are where the sign of their reduced
-cost sends them. So a sample of the variables gives multipliers that are nearly right; the variables whose sign is in
-doubt under these are solved for, all others stay at their bounds; and those that the next multipliers find at the wrong
-bound join. No step makes the point worse, and in the end weak duality proves the optimum over all variables, as in
-`fairlimits.solvers.proofs`.
+The program is to maximise :math:`c \cdot x` under :math:`0 \le x \le 1` and :math:`L \le A x \le U` with m rows and n
+variables, m small. Its Lagrangian dual
+
+.. math:: g(y) = \sum_j \max(0, c_j - a_j \cdot y) + \sum_k \max(y_k L_k, y_k U_k)
+
+is a convex, piecewise linear function of m duals. Given y, a variable is at the bound that the sign of its reduced
+cost :math:`r_j = c_j - a_j \cdot y` says. This sign cannot change while every dual moves by less than
+:math:`|r_j| / \|a_j\|_1`. So within a box around y (a trust region, as in the boxstep method of Marsten, Hogan and
+Blankenship, 1975) only the variables with the smallest ratios count: the restricted master has these alone, the others
+fixed at their bounds, and rows may be missed at a price that keeps the duals within the box. Its
+duals are the minimum of g over the box. Once they lie inside it and no row is missed, its optimum is that of all
+variables, which weak duality proves (`fairlimits.solvers.proofs`). The first y is that of a random sample of the
+variables. Where a great many variables tie, they are decided in bundles; where steps stall, variables at the wrong
+bound join the master until it holds (sifting proper).
 """
 
 from __future__ import annotations
@@ -18,20 +27,27 @@ from fairlimits.errors import InfeasibleError, SolverError
 from fairlimits.solvers.lp import Program
 from fairlimits.solvers.proofs import FEASIBILITY, Failure, Optimum, certificates
 
-# Variables of the sample, and those solved for at a time.
+# Variables of the sample, and of a restricted master: HiGHS solves so many in tens of milliseconds, and a sample of n
+# gets the duals right to about 1 / sqrt(n), near enough for a few steps.
 _SAMPLE = 20_000
 _AT_ONCE = 20_000
 
-_ROUNDS = 200
+# Masters after which the method has stalled: it needs fewer than 20 where it comes to an end.
 _STEPS = 100
+_ROUNDS = 200
 
-# Where all variables are solved for, any step would do; and rates are missed by less than this.
+# Where all variables are in the master, the box has no end; this one is beyond any dual of rates. And rates lie within
+# 0 and 1, so no row is missed by as much as `_FARTHEST`.
 _LONGEST_STEP = 1e3
 _FARTHEST = 10.0
 
-# Reduced costs this small for their variable's size are ties; and bundles that tied variables are put in.
+# Reduced costs below this share of their variable's size are rounding, hence ties; more tied variables than `_BUNDLES`
+# would make the master large again.
 _TIED = 1e-9
 _BUNDLES = 5_000
+
+# Factor by which a master grows that is infeasible because of the variables left out of it.
+_GROWTH = 8
 
 
 @dataclass(frozen=True)
@@ -43,7 +59,7 @@ class _Bundles:
 
 
 class SiftedProgram:
-    """Maximise ``c x`` under bounds of x and of a few rows; re-solved from the last multipliers.
+    """Maximise ``c x`` under bounds of x and of a few rows; re-solved from the last duals.
 
     Parameters
     ----------
@@ -145,7 +161,7 @@ class SiftedProgram:
                 if inside.all():
                     raise
                 # The others stand in the way: solve for more of them.
-                count *= 8
+                count *= _GROWTH
                 inside, _ = self._doubtful(duals, count)
                 continue
             point[inside] = part.x

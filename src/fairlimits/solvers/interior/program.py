@@ -1,11 +1,21 @@
-r"""A point near the optimum of a program with very many neighbour constraints, by an interior-point method.
+r"""A point near the optimum of a program with very many pair constraints, by a primal-dual interior-point method.
 
-The program is to maximise :math:`c x` under :math:`l \le G x \le u`, where G has the scores themselves, the differences
-of neighbours and the rows of the rates. A fair coin lies strictly within, so the method (Mehrotra's predictor and
-corrector, weighed as by Colombo and Gondzio, 2008) keeps to the inside all the way. Each step solves a system whose
-matrix is that of a weighted graph, plus a row for each rate: see `fairlimits.solvers.interior.laplacian`.
+The program is
 
-Nothing is proven here. What comes out says which constraints are tight, so that the simplex method, which proves its
+.. math:: \max_x c \cdot x \quad \text{subject to} \quad l \le G x \le u, \qquad G = (I;\; D F;\; R) ,
+
+where I bounds the variables, D F takes the differences of the scores of pairs (F makes scores of variables, D is the
+incidence matrix of the pairs), and R has the few dense rows of the rates. With slacks :math:`s_l = G x - l > 0`,
+:math:`s_u = u - G x > 0` and duals z > 0, each iteration solves the Newton system
+
+.. math:: G^T W G\, \Delta x = r, \qquad W = \mathrm{diag}(z_l / s_l + z_u / s_u) ,
+
+twice: for Mehrotra's predictor, and for his corrector, which is weighed as by Colombo and Gondzio (2008). A fair coin
+is strictly feasible, so the method stays primal feasible all the way. The matrix is a graph Laplacian and a term of low
+rank, for R has few rows. So the system is solved by conjugate gradients; the preconditioner is a spanning tree
+(`fairlimits.solvers.interior.laplacian`), with R put in by the Woodbury identity.
+
+Nothing is proven here. What comes out says which constraints are active, so that the simplex method, which proves its
 optimum, has little left to do.
 """
 
@@ -15,27 +25,31 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, cg
 from threadpoolctl import threadpool_limits
 
 from fairlimits._util.types import Floats, Ints
 from fairlimits.solvers.constraints import PairConstraints
-from fairlimits.solvers.interior.laplacian import Graph, Linear, conjugate_gradients
+from fairlimits.solvers.interior.laplacian import Graph, Linear
 
+# Interior-point methods need 20 to 60 iterations whatever the size; beyond this one has stalled.
 _ITERATIONS = 150
 
-# How far apart the values of the point and of its bound may be in the end, as a share of what all scores can move.
+# Complementarity gap, as a share of what all scores can move, at which the active constraints can be told. A smaller
+# one costs iterations whose systems are nearly singular, and the simplex method finishes faster from here.
 _NEAR = 2e-6
-# What is as far off as this is no start.
+# A point with a larger gap than this, where the method stalled, is worse as a start than none.
 _FAR = 1e-2
 
-# Rows that leave no room are given this much, as a share of what their entries can move.
+# Equality rows have no interior: they are opened by this share of what their entries can move, well below `_NEAR`.
 _ROOM = 1e-6
 
-# How well a step's system is solved: the next step makes up for what this one leaves.
-_PRECISION = 5e-2
-_STEPS = 400
+# Relative residual of the Newton systems: an inexact step is made up for by the next one, and the last digits of
+# a system are the dearest. The preconditioner needs 10 to 30 iterations for it; far more mean that it has failed.
+_RESIDUAL = 5e-2
+_CG_ITERATIONS = 400
 
-# How near the boundary a step may go; weights of the corrector that are tried.
+# Share of the way to the boundary that a step goes, as usual; and weights of the corrector that are tried.
 _SHORT = 0.99
 _WEIGHTS = 5
 
@@ -212,7 +226,7 @@ class InteriorProgram:
         after = _Point(x, duals + _shortened(dual) * (change + weight * change_back), self._room(x))
         return after if after.room.min() > 0 and after.duals.min() > 0 else None
 
-    def _newton(self, weights: Floats) -> _Solve:
+    def _newton(self, weights: Floats) -> _Newton:
         """Prepare to solve the system of a step, whose matrix is ``G^T diag(weights) G``."""
         graph, forms, back, rows = self._graph, self._forms, self._back, self._rows
         own, edges, heavy = np.split(weights, [self._n, len(weights) - len(rows)])
@@ -236,14 +250,14 @@ class InteriorProgram:
         # Rows that say the same leave no inverse once both are pressed hard; any one that is nearly it will do.
         inverse = np.linalg.pinv(np.diag(1 / heavy) + rows @ images, hermitian=True)
 
-        def guide(values: Floats) -> Floats:
+        def precondition(values: Floats) -> Floats:
             found = without_rows(values)
             return np.asarray(found - images @ (inverse @ (rows @ found)))
 
         def multiply(values: Floats) -> Floats:
             return np.asarray(own * values + back @ (matrix @ (forms @ values)) + (heavy * (rows @ values)) @ rows)
 
-        return _Solve(multiply, guide)
+        return _Newton(self._n, multiply, precondition)
 
     def _read(self, point: _Point) -> Start:
         """Tell tight constraints from loose ones: those with more multiplier than room, each in its own unit."""
@@ -259,14 +273,21 @@ class InteriorProgram:
 
 
 @dataclass(frozen=True)
-class _Solve:
-    """Solves the system of a step."""
+class _Newton:
+    """Solves the system of a step by preconditioned conjugate gradients."""
 
+    size: int
     multiply: Linear
-    guide: Linear
+    precondition: Linear
 
     def __call__(self, values: Floats) -> Floats | None:
-        return conjugate_gradients(self.multiply, values, self.guide, _PRECISION, _STEPS)
+        """Solve for these values; None where rounding has left nothing to go by."""
+        matrix, inverse = (
+            LinearOperator((self.size, self.size), matvec=apply, dtype=np.float64)
+            for apply in (self.multiply, self.precondition)
+        )
+        found, _ = cg(matrix, values, rtol=_RESIDUAL, maxiter=_CG_ITERATIONS, M=inverse)
+        return found if np.isfinite(found).all() else None
 
 
 def _longest(values: Floats, change: Floats) -> float:

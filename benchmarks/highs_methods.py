@@ -1,0 +1,95 @@
+"""What HiGHS offers for a linear program, each method to the same proof as ours, in processor seconds of one thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
+
+from fairlimits._util.types import Floats
+from fairlimits.solvers.lp import Program
+from fairlimits.solvers.proofs import Failure, Optimum
+
+METHODS: dict[str, dict[str, Any]] = {
+    "simplex": {},
+    "simplex, presolved": {"presolve": "on"},
+    "interior point, crossover": {"solver": "ipx", "presolve": "on"},
+    "interior point": {"solver": "ipx", "presolve": "on", "run_crossover": "off", "ipm_optimality_tolerance": 1e-10},
+    "PDLP": {"solver": "pdlp", "presolve": "on", "pdlp_optimality_tolerance": 1e-9},
+}
+"""Options on top of those of `fairlimits.solvers.lp`. HiPO, another interior point method, is not in HiGHS's wheel."""
+
+LEAST_PATIENCE, PATIENCE = 10.0, 10.0
+"""A method is stopped after ten times as long as ours took, or ten seconds: it is slower, whatever it would find."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Processor seconds, and the value that was proven, or what stands in the place of a proof."""
+
+    seconds: float
+    value: float | None
+    failure: str = ""
+
+    def __str__(self) -> str:
+        shown = f"{self.seconds:.1f} s" if self.seconds >= 1 else f"{1000 * self.seconds:.1f} ms"
+        return f"{shown}{f' ({self.failure})' if self.failure else ''}"
+
+
+def on_one_thread(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Processor seconds of a call, and its result."""
+    with threadpool_limits(limits=1):
+        start = time.process_time()
+        result = call()
+        return time.process_time() - start, result
+
+
+def patience(ours: Attempt) -> float:
+    """Seconds that another method may take."""
+    return max(LEAST_PATIENCE, PATIENCE * ours.seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A linear program over variables in [0, 1]; `pairs` are its sparse rows, with their bounds."""
+
+    cost: Floats
+    rows: Floats
+    lower: Floats
+    upper: Floats
+    pairs: sp.csr_array | None = None
+    allowed: Floats | None = None
+
+    def program(self, method: str, seconds: float) -> Program:
+        """Give it to HiGHS."""
+        made = Program(self.cost, np.zeros(len(self.cost)), np.ones(len(self.cost)))
+        if len(self.rows):
+            made.add_dense_rows(self.rows, self.lower, self.upper)
+        if self.pairs is not None and self.allowed is not None:
+            made.add_sparse_rows(self.pairs, -self.allowed, self.allowed)
+        for name, value in {**METHODS[method], "time_limit": seconds}.items():
+            made._highs.setOptionValue(name, value)
+        return made
+
+    def solve(self, method: str, seconds: float) -> Attempt:
+        """Solve it once, from scratch; building it counts."""
+        used, answer = on_one_thread(lambda: _proven(self.program(method, seconds)))
+        return attempt(used, answer)
+
+
+def _proven(program: Program) -> Optimum | Failure:
+    draft = program.draft()
+    return draft if isinstance(draft, Failure) else program._checked(draft)
+
+
+def attempt(seconds: float, answer: Optimum | Failure) -> Attempt:
+    """What came of it, shortly."""
+    if isinstance(answer, Optimum):
+        return Attempt(seconds, answer.value)
+    stopped = "Time limit" in answer.reason
+    return Attempt(seconds, None, "stopped" if stopped else f"not proven: {answer.reason}")
