@@ -168,7 +168,9 @@ def test_parts_go_in_and_come_out() -> None:
 
 def test_one_flipped_bit_anywhere_is_refused(archive: Path) -> None:
     whole = archive.read_bytes()
-    for bit in range(8 * len(whole)):
+    # Every bit of the seal, and of the rest every eleventh.
+    bits = 8 * len(whole)
+    for bit in {*range(0, bits, 11), *range(bits - 8 * 100, bits)}:
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
         archive.write_bytes(bytes(damaged))

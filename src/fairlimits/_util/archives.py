@@ -259,9 +259,8 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for reading, and say in a sentence what stands against it."""
     try:
         # A pipe would be waited for, and a device may have no end.
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise FileError(f"{path} is not a file; give the name of one that .save() wrote.")
-        stream = open(path, "rb")  # noqa: SIM115
+        is_file = stat.S_ISREG(os.stat(path).st_mode)
+        stream = open(path if is_file else os.devnull, "rb")  # noqa: SIM115
     except FileNotFoundError:
         raise FileError(f"There is no file {path}; check the name.") from None
     except OSError as error:
@@ -269,6 +268,8 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except ValueError as error:
         raise FileError(f"{str(path)!r} cannot be the name of a file; check it.") from error
     with stream:
+        if not is_file:
+            raise FileError(f"{path} is not a file; give the name of one that .save() wrote.")
         yield stream
 
 
