@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -66,6 +67,8 @@ def check_writable(target: Path) -> None:
             raise FileError(f"The directory {target.parent} does not exist; create it, or write somewhere else.")
         with suppress(FileNotFoundError):
             os.stat(target)
+        if not os.access(target.parent, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 @contextmanager
