@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import current_thread, main_thread
+from types import FrameType
+from typing import NoReturn
 
 from fairlimits.errors import FileError
 
@@ -37,7 +41,7 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.close(handle)
     temporary = Path(name)
     try:
-        with _faults_told(target):
+        with _faults_told(target), _terminated_in_order():
             yield temporary
             _on_disk(temporary)
             # mkstemp makes files for the owner alone; a result is an ordinary file and follows the umask.
@@ -69,6 +73,27 @@ def check_writable(target: Path) -> None:
             os.stat(target)
         if not os.access(target.parent, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+@contextmanager
+def _terminated_in_order() -> Iterator[None]:
+    """Let SIGTERM end this process as an exception does while a file is written, if nobody else takes care of it.
+
+    Only then: a process that computes would not notice before its computation ends, and must die at once.
+    """
+    ours = current_thread() is main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if not ours:
+        yield
+        return
+
+    def end(number: int, _frame: FrameType | None) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager

@@ -63,7 +63,7 @@ def run(arguments: Sequence[str]) -> int:
     except FairlimitsError as error:
         complain(error.shell if isinstance(error, InputError) else str(error))
         return 2
-    except (OSError, MemoryError) as error:
+    except OSError as error:
         complain(told(error))
         return 2
     except SystemExit as end:

@@ -7,22 +7,19 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
-from types import FrameType
-from typing import NoReturn, TextIO
+from typing import TextIO
 
 from fairlimits.apps.cli.terminal import complain, note
 
 STDOUT_CLOSED = "Standard output was closed before everything was printed; give it somewhere to go, or use --output."
 
-# What a shell calls a process that was ended by SIGTERM.
-_TERMINATED = 128 + signal.SIGTERM
+_NO_MEMORY = "There is not enough memory for this; give fewer rows, cells, points or samples."
 
 
 def enter(run: Callable[[], int]) -> int:
     """Run a command and return the exit code, so that nothing is left behind and no traceback is printed.
 
-    Names that a terminal cannot show are printed with escapes. SIGTERM ends the process as an error would: files that
-    are being written are removed.
+    Names that a terminal cannot show are printed with escapes.
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -30,18 +27,16 @@ def enter(run: Callable[[], int]) -> int:
     if sys.stdout is None:
         complain("Standard output is closed; give it somewhere to go, such as a file.")
         return 2
-    signal.signal(signal.SIGTERM, _end)
     warnings.showwarning = _show_warning
-    code = run()
+    try:
+        code = run()
+    except MemoryError:
+        # Nothing more is asked of libraries: without memory, even to end takes some of them forever.
+        os.write(2, f"Error: {_NO_MEMORY}\n".encode())
+        os._exit(2)
     # Once more, and now without anything to tidy up, for those who cannot wait.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _flushed(code)
-
-
-def _end(_number: int, _frame: FrameType | None) -> NoReturn:
-    # What is being written is removed on the way out, as after an error.
-    raise SystemExit(_TERMINATED)
 
 
 def _flushed(code: int) -> int:
@@ -60,8 +55,6 @@ def told(error: BaseException) -> str:
     """Say what the system has against a command."""
     if isinstance(error, BrokenPipeError):
         return STDOUT_CLOSED
-    if isinstance(error, MemoryError):
-        return "There is not enough memory for this; give fewer rows, cells, points or samples."
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     place = getattr(error, "filename", None)
     where = f"{place}: " if isinstance(place, str) else ""

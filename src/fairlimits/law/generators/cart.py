@@ -145,7 +145,7 @@ class CartGenerator:
     def sample(self, n: int, random_state: int = 0) -> Dataset:
         """Draw `n` rows; the same seed gives the same rows."""
         model = fitted(self._model)
-        check_size(n)
+        check_size(n, len(model.columns))
         group = np.empty(n, dtype=np.int64)
         label = np.empty(n, dtype=np.int8)
         columns = {column.name: np.empty(n, dtype=column.values.dtype) for column in model.columns}
