@@ -132,8 +132,8 @@ def _check_points(points: int, program: FairProgram) -> None:
         raise InputError(
             f"{points:,} points of a frontier on {dist.n_cells:,} cells take more memory than there is, and {fit:,} "
             "would fit; ask for fewer: a few dozen show the curve, and exact=True gives every breakpoint.",
-            shell=f"--points {points} takes more memory than there is, and {fit:,} would fit; ask for fewer: a few dozen "
-            "show the curve, and --exact gives every breakpoint.",
+            shell=f"--points {points} takes more memory than there is, and {fit:,} would fit; ask for fewer: a few "
+            "dozen show the curve, and --exact gives every breakpoint.",
         )
 
 
