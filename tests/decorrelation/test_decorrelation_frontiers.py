@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from map_samples import some_distribution, weighed
 
-from fairlimits._util.storage import read_archive, write_archive
+from fairlimits._util.archives import read_archive, write_archive
 from fairlimits.decorrelation import DecorrelationFrontier, decorrelate, decorrelation_frontier
 from fairlimits.errors import FileError, InfeasibleError, InputError
 from fairlimits.limits import CellPolicy, solve

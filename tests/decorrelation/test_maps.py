@@ -150,7 +150,7 @@ def test_files_that_are_no_plans(tmp_path: Path) -> None:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    from fairlimits._util.storage import read_archive
+    from fairlimits._util.archives import read_archive
 
     return read_archive(path, "plan")
 

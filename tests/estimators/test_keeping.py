@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
-from fairlimits._util.storage import write_archive
+from fairlimits._util.archives import write_archive
 from fairlimits.errors import FileError, InputError
 from known_people import known
 

@@ -21,6 +21,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import fairlimits
 from fairlimits import ConstrainedBayesClassifier, Decorrelator, InputError, estimate_outcome, load, save, solve
+from fairlimits._util.archives import seal
 from fairlimits.errors import FileError
 from fairlimits.estimators.storage import TRUSTED
 from known_people import known
@@ -205,6 +206,9 @@ def test_untrusted_types_are_refused_and_named(tmp_path: Path) -> None:
 def test_what_would_run_a_program_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "evil.skops"
     skops.io.dump(quick(prefit=make_pipeline(FunctionTransformer(os.getcwd), LogisticRegression())), path)
+    with pytest.raises(FileError, match="not a file that fairlimits saved"):
+        load(path)
+    seal(path, "estimator")
     with pytest.raises(FileError, match=r"not trusted: .*getcwd"):
         load(path)
 
@@ -224,6 +228,7 @@ def test_files_that_are_not_ours(tmp_path: Path) -> None:
         with pytest.raises(FileError, match="damaged"):
             load(path)
     skops.io.dump({"a": 1}, path)
+    seal(path, "estimator")
     with pytest.raises(FileError, match="holds a dict"):
         load(path)
     with pytest.raises(FileError):

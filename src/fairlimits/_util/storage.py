@@ -1,48 +1,22 @@
-"""Files on disk: written whole or not at all, and read without pickle.
-
-An archive is one ``.npz`` file: named numeric arrays and a JSON header that says what it is.
-"""
+"""Files on disk: written whole or not at all."""
 
 from __future__ import annotations
 
-import json
+import errno
 import os
-import struct
+import signal
 import tempfile
-import tokenize
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from threading import current_thread, main_thread
+from types import FrameType
+from typing import NoReturn
 
 from fairlimits.errors import FileError
 
-_HEADER = "header"
-_VERSION = 1
-
-# What numpy, zipfile and json raise on a file that is cut short, altered or of another kind.
-_DAMAGE = (
-    OSError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    EOFError,
-    MemoryError,
-    OverflowError,
-    NotImplementedError,
-    RuntimeError,
-    SyntaxError,
-    struct.error,
-    tokenize.TokenError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+# A suffix says which kind of file it is only if it is short; a temporary name must not be longer than a file may be.
+_LONGEST_SUFFIX = 16
 
 
 @contextmanager
@@ -51,105 +25,103 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     Nothing half-written is left behind: if the block fails, the temporary file is removed and an older
     file at `path` stays as it was.
+
+    Raises
+    ------
+    FileError
+        If the system does not let the file be written, such as on a full disk, at whatever byte.
     """
     target = Path(path)
-    if target.is_dir():
-        raise FileError(f"{target} is a directory; give the name of a file to write.")
-    if not target.parent.is_dir():
-        raise FileError(f"The directory {target.parent} does not exist; create it, or write somewhere else.")
-    try:
-        # The suffix is kept because writers such as matplotlib choose their format by it.
-        handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix=target.suffix, dir=target.parent)
-    except OSError as error:
-        raise FileError(f"{target} cannot be written ({error.strerror}); choose another place.") from error
-    os.close(handle)
+    check_writable(target)
+    with _faults_told(target):
+        # The suffix is kept because writers such as matplotlib choose their format by it; the name is not, for it may
+        # be as long as names can be.
+        suffix = target.suffix if len(target.suffix) <= _LONGEST_SUFFIX else ""
+        handle, name = tempfile.mkstemp(prefix=".fairlimits-", suffix=suffix, dir=target.parent)
+        os.close(handle)
     temporary = Path(name)
     try:
-        yield temporary
-        # mkstemp makes files for the owner alone; a result is an ordinary file and follows the umask.
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(target)
+        with _faults_told(target), _terminated_in_order():
+            yield temporary
+            _on_disk(temporary)
+            # mkstemp makes files for the owner alone; a result is an ordinary file and follows the umask.
+            umask = os.umask(0)
+            os.umask(umask)
+            temporary.chmod(0o666 & ~umask)
+            temporary.replace(target)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write `text` as UTF-8, whole or not at all."""
     with write_whole(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        # Half of a pair of surrogates has no UTF-8; it can come from a file's name.
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def write_archive(
-    path: str | os.PathLike[str], kind: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
-) -> None:
-    """Write named arrays and a JSON-able header to one file.
+def check_writable(target: Path) -> None:
+    """Refuse a place where no file can be written: a directory, or one in a directory that is not there."""
+    with _faults_told(target):
+        # pathlib takes some errors, such as a name that is too long, for an answer and raises others.
+        if os.path.isdir(target):
+            raise FileError(f"{target} is a directory; give the name of a file to write.")
+        if not os.path.isdir(target.parent):
+            raise FileError(f"The directory {target.parent} does not exist; create it, or write somewhere else.")
+        with suppress(FileNotFoundError):
+            os.stat(target)
+        if not os.access(target.parent, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    Parameters
-    ----------
-    path : path
-        The file; its name is used as it is.
-    kind : str
-        What the archive holds, checked when it is read again.
-    header : mapping
-        Plain data that JSON can hold.
-    arrays : mapping of str to array
-        Numeric or boolean arrays.
+
+@contextmanager
+def _terminated_in_order() -> Iterator[None]:
+    """Let SIGTERM end this process as an exception does while a file is written, if nobody else takes care of it.
+
+    Only then: a process that computes would not notice before its computation ends, and must die at once.
     """
-    text = json.dumps({"fairlimits": _VERSION, "kind": kind, "content": header}, allow_nan=True)
-    for name, array in arrays.items():
-        if array.dtype.hasobject:
-            raise TypeError(f"The array {name} holds objects; only numbers and flags can be kept without pickle.")
-    with write_whole(path) as temporary, temporary.open("wb") as stream:
-        content: dict[str, Any] = {_HEADER: np.array(text), **arrays}
-        np.savez_compressed(stream, **content)
+    ours = current_thread() is main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if not ours:
+        yield
+        return
 
+    def end(number: int, _frame: FrameType | None) -> NoReturn:
+        raise SystemExit(128 + number)
 
-def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read what `write_archive` wrote, refusing anything else.
-
-    Returns
-    -------
-    header : dict
-    arrays : dict of str to array
-    """
+    signal.signal(signal.SIGTERM, end)
     try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as content:
-            arrays = {name: content[name] for name in content.files}
-        outer = json.loads(str(arrays.pop(_HEADER)))
-        version, found, header = outer["fairlimits"], outer["kind"], outer["content"]
-    except FileNotFoundError:
-        raise FileError(f"There is no file {path}; check the name.") from None
-    except _DAMAGE as error:
-        raise FileError(f"{path} is not a file that fairlimits saved; give one that .save() wrote.") from error
-    if version != _VERSION:
-        raise FileError(
-            f"{path} has file format {version}, this fairlimits reads format {_VERSION}; "
-            "save it again with this version."
-        )
-    if found != kind:
-        raise FileError(f"{path} holds a {found}, not a {kind}; load it with the class it was saved from.")
-    if not isinstance(header, dict):
-        raise FileError(f"{path} has a damaged header; save it again.")
-    return header, arrays
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def archive_kind(path: str | os.PathLike[str]) -> str | None:
-    """Say what kind of archive a file is; None if it is not one."""
+@contextmanager
+def _faults_told(target: Path) -> Iterator[None]:
+    """Say in a sentence what the system has against writing a file."""
     try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as content:
-            return str(json.loads(str(content[_HEADER]))["kind"])
-    except _DAMAGE:
-        return None
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        # Libraries raise OSErrors of their own, which have no strerror.
+        why = error.strerror or str(error) or type(error).__name__
+        raise FileError(f"{_shortened(target)} cannot be written ({why}); choose another place or name.") from error
+    except ValueError as error:
+        if "\0" not in os.fspath(target):
+            raise
+        raise FileError(f"{str(target)!r} cannot be the name of a file: it has a null byte; leave it out.") from error
 
 
-def nest(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Put the arrays of a part under the part's name."""
-    return {f"{name}/{key}": value for key, value in arrays.items()}
+def _on_disk(file: Path) -> None:
+    """Wait until a file is on disk: some systems notice only then that there is no room."""
+    handle = os.open(file, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
-def unnest(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Take the arrays of a part out again."""
-    start = f"{name}/"
-    return {key[len(start) :]: value for key, value in arrays.items() if key.startswith(start)}
+def _shortened(path: Path) -> str:
+    text = str(path)
+    return text if len(text) <= 300 else f"{text[:140]}...{text[-140:]}"

@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fairlimits._util import plain
 from fairlimits._util.memory import rows_that_fit, size_text
-from fairlimits.data import plain
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.schema import Scalar, Schema
 from fairlimits.errors import DataError, FileError

@@ -20,6 +20,10 @@ MissingSensitive: TypeAlias = Literal["refuse", "group", "drop"]
 _MANY_GROUPS = 1000
 
 
+# Weights are summed, squared and divided by each other: beyond this, results overflow, or lose digits unnoticed.
+_LARGEST_WEIGHT = 1e100
+
+
 def check_parts(table: Table, parts: dict[str, tuple[str, ...]]) -> None:
     """Check that every named column exists and that none has two parts.
 
@@ -220,6 +224,12 @@ def read_some_weights(table: Table, name: str) -> npt.NDArray[np.float64]:
         raise DataError(f"The weight {name!r} is missing in {n_missing} rows: fill it in or drop these rows.")
     if n_negative:
         raise DataError(f"The weight {name!r} is negative in {n_negative} rows: weights must be 0 or more.")
+    largest = float(weights.max(initial=0.0))
+    if largest > _LARGEST_WEIGHT or 0 < largest < 1 / _LARGEST_WEIGHT:
+        raise DataError(
+            f"The largest weight {name!r} is {largest:g}, which sums and squares of weights cannot be computed with: "
+            "divide all weights by a number, so that the largest is near 1."
+        )
     return weights
 
 

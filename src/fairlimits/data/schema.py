@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from fairlimits._util import plain
 from fairlimits._util.frames import ARROW
-from fairlimits.data import plain
 from fairlimits.data.bins import read_bins
 from fairlimits.data.small_groups import joined_name
 from fairlimits.errors import DataError, FileError

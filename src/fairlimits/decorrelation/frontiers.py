@@ -11,18 +11,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
+from fairlimits._util import plain
+from fairlimits._util.archives import check_members, nest, read_archive, reading, unnest, write_archive
 from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress, or_silent
-from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats
 from fairlimits.decorrelation.exact import ExactProgram
 from fairlimits.decorrelation.solving import make_problem, scaled
 from fairlimits.decorrelation.weights import ACCURACY_WEIGHT, check_weight
-from fairlimits.errors import FileError, InputError
+from fairlimits.errors import InputError
 from fairlimits.law import CellDistribution, Neighbourhood
-from fairlimits.limits import Rule
+from fairlimits.limits import CellPolicy, Rule, plug_in_accuracy
 from fairlimits.notions import check_tolerances
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ DEFAULT_WEIGHTS = np.concatenate([[0.0], np.geomspace(0.02, 200, 161)])
 """Weights of the correlation, against an accuracy that weighs 15 as in the paper."""
 
 _KIND = "decorrelation frontier"
+_ARRAYS = ("weights", "accuracy", "correlation", "scores")
+
+# Solvers work to about this precision.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,28 +149,36 @@ class DecorrelationFrontier(Shown):
     def load(cls, path: str | os.PathLike[str]) -> DecorrelationFrontier:
         """Read what `save` wrote."""
         header, arrays = read_archive(path, _KIND)
-        try:
-            dist = CellDistribution._unpack(header["distribution"], unnest("distribution", arrays))
-            curves = {
-                name: np.asarray(arrays[name], dtype=np.float64) for name in ("weights", "accuracy", "correlation")
-            }
-            scores, aware = np.asarray(arrays["scores"], dtype=np.float64), bool(header["aware"])
-            cells = (dist.n_cells, dist.n_groups) if aware else (dist.n_cells,)
-            if scores.shape[1:] != cells or {len(curve) for curve in curves.values()} != {len(scores)}:
-                raise FileError("The file's frontier does not fit its cells; save it again.")
-            return cls(
+        with reading("frontier"):
+            inner = unnest("distribution", arrays)
+            check_members(arrays, {*_ARRAYS, *nest("distribution", inner)}, "frontier")
+            dist = CellDistribution._unpack(header["distribution"], inner)
+            found = cls(
                 distribution=dist,
-                aware=aware,
+                aware=plain.field(header, "aware", bool, "The file"),
                 tolerances=check_tolerances(header["tolerances"]),
                 neighbours=Neighbourhood(**header["neighbours"]),
                 accuracy_weight=float(header["accuracy_weight"]),
-                **curves,
-                scores=scores,
+                **{name: np.asarray(arrays[name], dtype=np.float64) for name in _ARRAYS},
             )
-        except FileError:
-            raise
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise FileError(f"The file's frontier is damaged ({error}); save it again.") from error
+            found._check()
+            return found
+
+    def _check(self) -> None:
+        """Refuse curves that cannot be, or are not those of the scores."""
+        for scores in self.scores:
+            CellPolicy(self.distribution, scores, self.aware).check()
+        curves = (self.weights, self.accuracy, self.correlation)
+        if not len(self.scores) or {own.shape for own in curves} != {(len(self.scores),)}:
+            raise InputError("its curves have other points than its scores")
+        weights = np.append(self.weights, self.accuracy_weight)
+        if not (np.isfinite(weights) & (weights >= 0)).all():
+            raise InputError("its weights are not numbers of at least 0")
+        if not ((self.correlation >= -_ROUNDING) & (self.correlation <= 2 + _ROUNDING)).all():
+            raise InputError("its correlations do not lie between 0 and 2")
+        own = [plug_in_accuracy(self.distribution, scores, self.aware) for scores in self.scores]
+        if not (np.abs(self.accuracy - own) <= _ROUNDING).all():
+            raise InputError("its accuracies are not those of its scores")
 
     def __repr__(self) -> str:
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,10 +13,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairlimits._util import plain
+from fairlimits._util.archives import check_members, nest, read_archive, reading, unnest, write_archive
 from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_style
-from fairlimits._util.storage import nest, read_archive, unnest, write_archive
+from fairlimits._util.states import Checked
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 from fairlimits.decorrelation.applying import Unseen, draw_bins, labelled, mapped_table, parts_for_rows, read_rows
@@ -30,7 +33,7 @@ from fairlimits.decorrelation.maps import (
 )
 from fairlimits.errors import FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood
-from fairlimits.limits import by_group, individual_gap
+from fairlimits.limits import by_group, individual_gap, plug_in_accuracy
 from fairlimits.notions import ALL_NOTIONS, INDIVIDUAL, check_tolerances, group_gaps
 
 if TYPE_CHECKING:
@@ -46,7 +49,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Decorrelation(Shown):
+class Decorrelation(Checked, Shown):
     """A map of people to cells that keeps a rule useful and hides their group, with all that it attains.
 
     Made by `decorrelate`. Every figure is read off the map itself.
@@ -129,12 +132,12 @@ class Decorrelation(Shown):
     @cached_property
     def accuracy(self) -> float:
         """Probability that the rule decides a mapped person by their label."""
-        return _accuracy(self.distribution, self.mapped_scores, self.aware)
+        return plug_in_accuracy(self.distribution, self.mapped_scores, self.aware)
 
     @cached_property
     def rule_accuracy(self) -> float:
         """The same for people who are not mapped."""
-        return _accuracy(self.distribution, self.scores, self.aware)
+        return plug_in_accuracy(self.distribution, self.scores, self.aware)
 
     @cached_property
     def correlation(self) -> float:
@@ -354,15 +357,17 @@ class Decorrelation(Shown):
 
     @classmethod
     def _unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Decorrelation:
-        try:
+        with reading("plan"):
             weight = header["distortion_weight"]
             method, choice = header["method"], header["choice"]
             if method not in get_args(Method) or choice not in get_args(Choice):
                 raise FileError(f"The file's plan is of the unknown kind {method!r}, {choice!r}; save it again.")
-            return cls(
-                distribution=CellDistribution._unpack(header["distribution"], unnest("distribution", arrays)),
+            inner = unnest("distribution", arrays)
+            check_members(arrays, {"scores", "maps", *nest("distribution", inner)}, "plan")
+            found = cls(
+                distribution=CellDistribution._unpack(header["distribution"], inner),
                 scores=np.asarray(arrays["scores"], dtype=np.float64),
-                aware=bool(header["aware"]),
+                aware=plain.field(header, "aware", bool, "The file"),
                 tolerances=check_tolerances(header["tolerances"]),
                 neighbours=Neighbourhood(**header["neighbours"]),
                 accuracy_weight=float(header["accuracy_weight"]),
@@ -373,13 +378,23 @@ class Decorrelation(Shown):
                 choice=choice,
                 distortion_weight=None if weight is None else float(weight),
                 optimality_gap=float(header["optimality_gap"]),
-                converged=bool(header["converged"]),
+                converged=plain.field(header, "converged", bool, "The file"),
                 iterations=int(header["iterations"]),
             )
-        except FileError:
-            raise
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise FileError(f"The file's plan is damaged ({error}); save it again.") from error
+            found._check()
+            return found
+
+    def _check(self) -> None:
+        """Refuse figures that cannot be, or are better than what is proven to be best."""
+        weights = (self.accuracy_weight, self.correlation_weight, self.distortion_weight or 0.0)
+        if not all(math.isfinite(own) and own >= 0 for own in weights) or not math.isfinite(self.optimum):
+            raise InputError("its weights and its optimum are not numbers of at least 0")
+        if self.optimality_gap < -_ROUNDING or math.isinf(self.optimality_gap) or not 0 <= self.iterations < 2**63:
+            raise InputError("its optimality gap, or its number of iterations, cannot be")
+        if self.method == "exact":
+            value = self.accuracy_weight * self.accuracy - self.correlation_weight * self.correlation
+            if value > self.optimum + _ROUNDING * (1 + sum(weights)) or math.isnan(self.optimality_gap):
+                raise InputError(f"its map reaches {value:g}, which is more than its proven optimum {self.optimum:g}")
 
     def __repr__(self) -> str:
         end = "" if self.converged else f", stopped at the limit of {self.iterations} iterations"
@@ -388,8 +403,3 @@ class Decorrelation(Shown):
             f"{self.baseline_correlation:.4f} to {self.correlation:.4f}, accuracy {self.rule_accuracy:.4f} to "
             f"{self.accuracy:.4f}, {self.kept_in_place:.1%} kept in place)"
         )
-
-
-def _accuracy(dist: CellDistribution, scores: Floats, aware: bool) -> float:
-    chance = by_group(scores, aware, dist.n_groups)
-    return float((dist.mass[:, :, 1] * chance + dist.mass[:, :, 0] * (1 - chance)).sum())

@@ -1,7 +1,8 @@
 """`save` and `load`: results and fitted estimators in files, without pickle.
 
 Estimates, distributions, rules on cells, frontiers and maps are ``.npz`` archives of numbers. What holds a user's own
-learners is written by skops: a file that holds types nobody trusts is refused unread.
+learners is written by skops, and sealed with a checksum as archives are: a file that holds types nobody trusts is
+refused unread.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
-from zipfile import ZIP_DEFLATED
+from zipfile import ZIP_DEFLATED, ZIP_STORED
 
 from sklearn.base import BaseEstimator
 
-from fairlimits._util.storage import archive_kind, write_whole
+from fairlimits._util.archives import archive_kind, read_sealed, seal, unpacks_within_limits
+from fairlimits._util.storage import write_whole
 from fairlimits.data import Dataset, EncodedFeature, Encoding, Feature, Schema
 from fairlimits.decorrelation import Decorrelation
 from fairlimits.errors import FileError, InputError, MissingExtraError
@@ -93,6 +95,8 @@ _ARCHIVES: dict[str, type[Kept]] = {
 }
 """Kinds of ``.npz`` archives."""
 
+_ESTIMATOR = "estimator"
+
 
 def save(thing: Any, path: str | os.PathLike[str]) -> None:
     """Write a result or a fitted estimator to one file, without pickle.
@@ -119,11 +123,14 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
     with write_whole(path) as temporary:
         try:
             skops.dump(thing, temporary, compression=ZIP_DEFLATED)
+            if not unpacks_within_limits(temporary):
+                skops.dump(thing, temporary, compression=ZIP_STORED)
         except (TypeError, AttributeError, NotImplementedError) as error:
             raise InputError(
                 f"This {type(thing).__name__} cannot be saved without pickle ({error}); leave out what is not a plain "
                 "estimator, such as functions of your own."
             ) from error
+        seal(temporary, _ESTIMATOR)
 
 
 def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
@@ -145,16 +152,14 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     if isinstance(trusted, str):
         raise InputError(f"trusted is {trusted!r}; give a list of names of types.")
     file = Path(path)
-    if not file.is_file():
-        raise FileError(f"There is no file {file}; check the name.")
     kind = archive_kind(file)
-    if kind is not None:
-        if kind not in _ARCHIVES:
-            raise FileError(f"{file} holds a {kind}; load it with the class that it was saved from.")
+    if kind in _ARCHIVES:
         return _ARCHIVES[kind].load(file)
+    if kind != _ESTIMATOR:
+        raise FileError(f"{file} holds a {kind}; load it with the class that it was saved from.")
+    content = read_sealed(file)
     skops = _skops()
     try:
-        content = file.read_bytes()
         strange = sorted(set(skops.get_untrusted_types(data=content)) - {*TRUSTED, *trusted})
     except Exception as error:
         raise _damaged(file) from error

@@ -18,6 +18,7 @@ from fairlimits.limits.rules import (
     by_group,
     decide_all,
     individual_gap,
+    plug_in_accuracy,
     policies_on,
 )
 from fairlimits.limits.solving import check_certifiable, solve, solve_on
@@ -50,6 +51,7 @@ __all__ = [
     "frontier",
     "individual_gap",
     "on_cells",
+    "plug_in_accuracy",
     "policies_on",
     "predictive_parity",
     "ratio_frontier",

@@ -35,7 +35,7 @@ from fairlimits.limits.labels import LabelledRows
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.programs import FairProgram
 from fairlimits.limits.rate_rows import Correction
-from fairlimits.limits.rules import Rule
+from fairlimits.limits.rules import Rule, plug_in_accuracy
 from fairlimits.notions import NOTIONS, Differences, Rate, alike_score
 
 Uncertified = Literal["best", "raise", "constant"]
@@ -185,9 +185,7 @@ class _Search:
         return replace(self._rule, policy=self._policy(scores), accuracy=self._accuracy(scores)).value
 
     def _accuracy(self, scores: Floats) -> float:
-        mass = self._rule.distribution.mass
-        own = scores if self._rule.aware else scores[:, None]
-        return float((mass[:, :, 1] * own + mass[:, :, 0] * (1 - own)).sum())
+        return plug_in_accuracy(self._rule.distribution, scores, self._rule.aware)
 
     def _made(
         self, scores: Floats, rows_needed: int | None = None, diluted: float = 0.0, found: Differences | None = None

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from fairlimits._util import plain
+from fairlimits._util.archives import check_members, nest, read_archive, reading, unnest, write_archive
 from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress
-from fairlimits._util.storage import nest, read_archive, unnest, write_archive
+from fairlimits._util.states import Checked
 from fairlimits._util.types import Flags, Floats
 from fairlimits.errors import FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood
@@ -39,10 +41,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _KIND = "frontier"
+_ARRAYS = ("grid", "accuracy", "scores", "optimality_gap")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frontier(Shown):
+class Frontier(Checked, Shown):
     """The best rules over a range of tolerances, or of ratios.
 
     Parameters
@@ -318,13 +321,13 @@ class Frontier(Shown):
     def load(cls, path: str | os.PathLike[str]) -> Frontier:
         """Read what `save` wrote."""
         header, arrays = read_archive(path, _KIND)
-        try:
-            dist = CellDistribution._unpack(header["distribution"], unnest("distribution", arrays))
+        with reading("frontier"):
+            inner = unnest("distribution", arrays)
+            check_members(arrays, {*_ARRAYS, *nest("distribution", inner)}, "frontier")
+            dist = CellDistribution._unpack(header["distribution"], inner)
             names = check_names(header["notions"])
-            grid, accuracy, scores, left = (
-                np.asarray(arrays[key], dtype=np.float64) for key in ("grid", "accuracy", "scores", "optimality_gap")
-            )
-            aware = bool(header["aware"])
+            grid, accuracy, scores, left = (np.asarray(arrays[key], dtype=np.float64) for key in _ARRAYS)
+            aware = plain.field(header, "aware", bool, "The file")
             cells = (dist.n_cells, dist.n_groups) if aware else (dist.n_cells,)
             fits = grid.shape == (len(names), len(accuracy)) and scores.shape == (len(accuracy), *cells)
             if not fits or left.shape != accuracy.shape or not len(accuracy):
@@ -349,9 +352,21 @@ class Frontier(Shown):
                 )
                 for at, known in zip(range(len(accuracy)), header["guarantees"], strict=True)
             )
-            return cls(rules, dict(zip(names, grid, strict=True)), exact=bool(header["exact"]))
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise FileError(f"The file's frontier is damaged ({error}); save it again.") from error
+            found = cls(
+                rules, dict(zip(names, grid, strict=True)), exact=plain.field(header, "exact", bool, "The file")
+            )
+            found._check()
+            return found
+
+    def _check(self) -> None:
+        """Refuse rules that are damaged, or not those of the grid."""
+        for rule in self.rules:
+            rule._check()
+        points = {len(self.rules), *(len(values) for values in self.grid.values())}
+        if len(points) != 1 or not self.rules or not set(self.notions) <= set(self.grid):
+            raise InputError("its rules are not those of its tolerances")
+        if self.exact and (np.diff(self.at) < 0).any():
+            raise InputError("its breakpoints are not in order")
 
     def __repr__(self) -> str:
         what = f"{' + '.join(self.grid)}, {'aware' if self.aware else 'unaware'}"

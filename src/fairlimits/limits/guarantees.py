@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fairlimits.errors import FileError
+from fairlimits._util import plain
+from fairlimits._util.archives import reading
+from fairlimits.errors import FileError, InputError
 from fairlimits.notions import NOTIONS
+
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -56,25 +60,32 @@ class Guarantee:
             "rows_needed": self.rows_needed,
         }
 
+    def check(self, tolerances: Mapping[str, float]) -> None:
+        """Refuse a guarantee that says of tolerances what its limits do not."""
+        if not set(self.limits) <= set(tolerances):
+            raise InputError("its guarantee is about notions that it does not constrain")
+        within = all(not limit > tolerances[name] + _ROUNDING for name, limit in self.limits.items())
+        if self.certified and not within:
+            raise InputError("its guarantee calls certified what is not within the tolerances")
+
     @classmethod
     def from_dict(cls, record: Any) -> Guarantee | None:
         """Read what `to_dict` gave."""
         if record is None:
             return None
-        try:
+        with reading("guarantee"):
             limits = {name: math.nan if own is None else float(own) for name, own in record["limits"].items()}
             rows = record["rows_needed"]
             found = cls(
                 float(record["confidence"]),
                 limits,
-                bool(record["certified"]),
+                plain.field(record, "certified", bool, "The guarantee"),
                 float(record["diluted"]),
                 None if rows is None else int(rows),
             )
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise FileError(f"The file's guarantee is damaged ({error}); save the rule again.") from error
         known = [own for own in limits.values() if not math.isnan(own)]
         whole = 0 < found.confidence < 1 and 0 <= found.diluted <= 1 and all(0 <= own <= 1 for own in known)
-        if not whole or not set(limits) <= set(NOTIONS):
+        many = found.rows_needed is None or 0 < found.rows_needed < 2**63
+        if not (whole and many) or not set(limits) <= set(NOTIONS):
             raise FileError("The file's guarantee has numbers that cannot be; save the rule again.")
         return found

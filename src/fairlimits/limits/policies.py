@@ -33,6 +33,14 @@ class CellPolicy:
     scores: Floats
     aware: bool
 
+    def check(self) -> None:
+        """Refuse scores that do not fit the cells, or are not probabilities."""
+        cells = (self.law.n_cells, self.law.n_groups) if self.aware else (self.law.n_cells,)
+        if self.scores.shape != cells:
+            raise InputError(f"The scores have shape {self.scores.shape}; the cells need {cells}.")
+        if not ((self.scores >= 0) & (self.scores <= 1)).all():
+            raise InputError("The scores are not probabilities; each must lie between 0 and 1.")
+
     @property
     def schema(self) -> Schema | None:
         """What the columns mean; None if the cells are bare numbers."""

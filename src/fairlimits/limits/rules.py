@@ -14,13 +14,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairlimits._util import plain
+from fairlimits._util.archives import check_members, nest, read_archive, reading, unnest, write_archive
 from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
-from fairlimits._util.storage import nest, read_archive, unnest, write_archive
+from fairlimits._util.states import Checked
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, read_features, read_groups
-from fairlimits.errors import ConstantRuleWarning, FileError, InputError
+from fairlimits.errors import ConstantRuleWarning, InputError
 from fairlimits.law import CellDistribution, Neighbourhood, can_compare
 from fairlimits.limits.guarantees import Guarantee
 from fairlimits.limits.policies import CellPolicy
@@ -47,6 +49,9 @@ _KIND = "rule"
 # tolerance that close to the end of its piece gets the slope of a piece that follows.
 _STEP = 1e-6
 
+# How far a stored accuracy may be from that of the stored scores: solvers work to about this precision.
+_PRECISION = 1e-6
+
 # Scores nearer to each other than this are the same.
 _SAME = 1e-9
 
@@ -59,7 +64,7 @@ class OnLabels(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rule(Shown):
+class Rule(Checked, Shown):
     """The best decision rule under some tolerances and requirements.
 
     Parameters
@@ -252,15 +257,14 @@ class Rule(Shown):
 
     @classmethod
     def _unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Rule:
-        try:
-            dist = CellDistribution._unpack(header["distribution"], unnest("distribution", arrays))
-            scores, aware = np.asarray(arrays["scores"], dtype=np.float64), bool(header["aware"])
-            if scores.shape != ((dist.n_cells, dist.n_groups) if aware else (dist.n_cells,)):
-                raise FileError("The file's scores do not fit its cells; save the rule again.")
-            if not ((scores >= 0) & (scores <= 1)).all():
-                raise FileError("The file's scores are not probabilities; save the rule again.")
-            return cls(
-                policy=CellPolicy(dist, scores, aware),
+        with reading("rule"):
+            inner = unnest("distribution", arrays)
+            dist = CellDistribution._unpack(header["distribution"], inner)
+            check_members(arrays, {"scores"} | nest("distribution", inner).keys(), "rule")
+            found = cls(
+                policy=CellPolicy(
+                    dist, np.asarray(arrays["scores"], dtype=np.float64), plain.field(header, "aware", bool, "The file")
+                ),
                 tolerances=check_tolerances(header["tolerances"]),
                 accuracy=float(header["accuracy"]),
                 bayes_accuracy=float(header["bayes_accuracy"]),
@@ -270,8 +274,23 @@ class Rule(Shown):
                 neighbours=Neighbourhood(**header["neighbours"]),
                 guarantee=Guarantee.from_dict(header["guarantee"]),
             )
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise FileError(f"The file's rule is damaged ({error}); save it again.") from error
+            found._check()
+            return found
+
+    def _check(self) -> None:
+        """Refuse figures that are not those of the scores."""
+        self.policy.check()
+        mass = self.distribution.mass
+        decided = mass if self.aware else mass.sum(axis=1)
+        best = float(np.maximum(decided[..., 0], decided[..., 1]).sum())
+        own = plug_in_accuracy(self.distribution, self.scores, self.aware)
+        for what, said, is_ in (("accuracy", self.accuracy, own), ("best accuracy", self.bayes_accuracy, best)):
+            if not abs(said - is_) <= _PRECISION:
+                raise InputError(f"its {what} is {said:g}, and that of its scores {is_:g}")
+        if not -_PRECISION <= self.optimality_gap < math.inf:
+            raise InputError(f"its optimality gap is {self.optimality_gap:g}")
+        if self.guarantee is not None:
+            self.guarantee.check(self.tolerances)
 
     def __repr__(self) -> str:
         asked = [*(f"{name} <= {value:g}" for name, value in self.tolerances.items()), *map(str, self.requirements)]
@@ -364,6 +383,12 @@ def individual_gap(dist: CellDistribution, scores: Floats, aware: bool, neighbou
         return math.nan
     variables = Variables(dist, aware)
     return variables.compare(neighbours).gap(scores[variables.filled])
+
+
+def plug_in_accuracy(dist: CellDistribution, scores: Floats, aware: bool) -> float:
+    """Accuracy of scores on the law that they are for."""
+    chance = by_group(scores, aware, dist.n_groups)
+    return float((dist.mass[:, :, 1] * chance + dist.mass[:, :, 0] * (1 - chance)).sum())
 
 
 def by_group(scores: Floats, aware: bool, groups: int) -> Floats:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairlimits._util.memory import rows_that_fit
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError
@@ -108,6 +109,7 @@ def frontier(
             solved = [found for _, found in points]
         else:
             grid = tolerance_grid(names, tolerances)
+            _check_points(len(next(iter(grid.values()))), program)
             start = {name: float(values.min()) for name, values in grid.items()}
             solved = sweep(program, grid, tell)
     except InfeasibleError:
@@ -122,6 +124,19 @@ def frontier(
     return Frontier(rules, grid, exact)
 
 
+def _check_points(points: int, program: FairProgram) -> None:
+    """Refuse more points than there is memory for: each has a score for every cell, and some things beside."""
+    dist = program.variables.dist
+    fit = rows_that_fit(points, 24 * dist.n_cells * (dist.n_groups if program.variables.aware else 1) + 2000)
+    if fit is not None:
+        raise InputError(
+            f"{points:,} points of a frontier on {dist.n_cells:,} cells take more memory than there is, and {fit:,} "
+            "would fit; ask for fewer: a few dozen show the curve, and exact=True gives every breakpoint.",
+            shell=f"--points {points} takes more memory than there is, and {fit:,} would fit; ask for fewer: a few "
+            "dozen show the curve, and --exact gives every breakpoint.",
+        )
+
+
 def _points(grid: Mapping[str, Floats]) -> list[dict[str, float]]:
     """Tolerances of each point."""
     return [dict(zip(grid, point, strict=True)) for point in zip(*(v.tolist() for v in grid.values()), strict=True)]
@@ -134,7 +149,7 @@ def tolerance_grid(names: tuple[str, ...], tolerances: Tolerances | None) -> dic
     given = _for_each(names, tolerances) if isinstance(tolerances, Mapping) else dict.fromkeys(names, tolerances)
     try:
         arrays = {name: np.asarray(given[name], dtype=np.float64) for name in names}
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError("The tolerances are no numbers; give an array, or a number or array a notion.") from None
     lengths = {array.shape[0] for array in arrays.values() if array.ndim == 1}
     if any(array.ndim > 1 for array in arrays.values()) or len(lengths) > 1 or 0 in lengths:

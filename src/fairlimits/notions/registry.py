@@ -110,8 +110,8 @@ def check_tolerances(tolerances: Mapping[str, float]) -> dict[str, float]:
     for name, given in zip(check_names(tolerances), tolerances.values(), strict=True):
         try:
             value = float(given)
-        except (TypeError, ValueError):
-            raise InputError(f"The tolerance of {name} is {given!r}; give a number.") from None
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f"The tolerance of {name} is {given!r:.60}; give a number.") from None
         if math.isnan(value) or value < 0:
             raise InputError(f"The tolerance of {name} is {value:g}; it must be at least 0.")
         checked[name] = value

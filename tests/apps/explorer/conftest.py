@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 import fairlimits as fl
 from explorer.hostile_names import BOLD, HOSTILE, LABEL
 from fairlimits.apps.explorer import Subject, make_app
+from fairlimits.apps.explorer.server import make_server
 
 
 @pytest.fixture(scope="session")
@@ -45,12 +47,9 @@ def app(subject: Subject) -> Any:
 
 @pytest.fixture(scope="session")
 def address(app: Any) -> Iterator[str]:
-    from werkzeug.serving import make_server
-
-    server = make_server("127.0.0.1", 0, app.server, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = make_server(app, listening)
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        server.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 
+from fairlimits._util.archives import read_archive, write_archive
 from fairlimits.data import Dataset, Encoding
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.distributions import CellDistribution
@@ -270,17 +270,10 @@ def test_what_came_from_a_table_is_saved_with_it(tmp_path: Path) -> None:
 
 def rewrite(path: Path, header: Any = None, **arrays: Any) -> None:
     """Change parts of a saved distribution; an array of None is left out."""
-    with np.load(path) as content:
-        parts = {name: content[name] for name in content.files}
-    outer = json.loads(str(parts.pop("header")))
-    outer["content"] |= header or {}
+    content, parts = read_archive(path, "distribution")
     parts |= arrays
-    with path.open("wb") as stream:
-        np.savez(
-            stream,
-            header=np.array(json.dumps(outer)),
-            **{name: array for name, array in parts.items() if array is not None},
-        )
+    left = {name: array for name, array in parts.items() if array is not None}
+    write_archive(path, "distribution", content | (header or {}), left)
 
 
 @pytest.mark.parametrize(
@@ -298,6 +291,14 @@ def rewrite(path: Path, header: Any = None, **arrays: Any) -> None:
         {"header": {"encoding": {"features": 1}}},
         {"header": {"schema": {}}},
         {"counts": np.zeros(3)},
+        {"counts": np.ones((3, 2, 2), dtype=np.int64)},
+        {"counts": np.full((3, 2, 2), 2**62)},
+        {"counts": np.full((3, 2, 2), np.nan)},
+        {"strange": np.zeros(1)},
+        {"header": {"groups": ["b", "a"]}},
+        {"header": {"groups": "ab"}},
+        {"header": {"origin": {"rows": 10**400}}},
+        {"header": {"origin": {"total_weight": 10**400}}},
         {"centroids": np.zeros((3, 9))},
         {"distances": np.zeros((2, 2))},
         {"first": np.array([0]), "second": np.array([9]), "pair_distances": np.array([1.0])},

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from table_of_people import people, same
 
 import fairlimits as fl
-from fairlimits._util.storage import read_archive, write_archive
+from fairlimits._util.archives import read_archive, write_archive
 from fairlimits._util.types import Floats
 from fairlimits.errors import DataError, FileError, InputError
 from fairlimits.law.generators import CartGenerator

@@ -20,6 +20,7 @@ from fairlimits.apps.cli.explore import explore
 from fairlimits.apps.cli.fidelity import fidelity
 from fairlimits.apps.cli.frontier import frontier
 from fairlimits.apps.cli.merge import merge
+from fairlimits.apps.cli.process import STDOUT_CLOSED, enter, told
 from fairlimits.apps.cli.report import report
 from fairlimits.apps.cli.reproduce import reproduce
 from fairlimits.apps.cli.scenarios import scenarios
@@ -67,7 +68,7 @@ def _top(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code: 0, or 2 after one sentence on what was wrong."""
+    """Run a command and return its exit code: 0, 2 after one sentence on what was wrong, or 130 after ctrl-c."""
     try:
         with warnings.catch_warnings():
             # Tables, pictures and pages mark such rules.
@@ -76,14 +77,21 @@ def run(arguments: Sequence[str]) -> int:
     except FairlimitsError as error:
         complain(error.shell if isinstance(error, InputError) else str(error))
         return 2
+    except OSError as error:
+        complain(told(error))
+        return 2
     except SystemExit as end:
+        if end.code == 1:
+            # The libraries' own way to end where standard output is a pipe that nobody reads any more.
+            complain(STDOUT_CLOSED)
+            return 2
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
 
 
 def main() -> None:
     """Enter from the shell."""
-    code = run(sys.argv[1:])
+    code = enter(lambda: run(sys.argv[1:]))
     # Python looks for garbage once more before it ends, which takes a while with so much loaded.
     gc.freeze()
     sys.exit(code)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _NOTION_ENDS, _RATIO_ENDS = (0.0, 0.2), (0.5, 1.0)
 
+# More than a table or a picture can show.
+_MOST_POINTS = 100_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class Question(OptionGroup):
@@ -95,6 +98,8 @@ class Question(OptionGroup):
     def _ends(self) -> tuple[float, float]:
         first, last = _NOTION_ENDS if self.ratio is None else _RATIO_ENDS
         first, last = first if self.start is None else self.start, last if self.stop is None else self.stop
+        if self.points > _MOST_POINTS:
+            raise InputError(f"--points {self.points} is more than {_MOST_POINTS:,}; --exact gives every breakpoint.")
         if self.points < 2 or not (math.isfinite(first) and math.isfinite(last) and 0 <= first < last):
             raise InputError(
                 f"--from {first:g} --to {last:g} --points {self.points} gives no range; "

@@ -23,12 +23,41 @@ if TYPE_CHECKING:
 
 def say(words: str = "") -> None:
     """Print a line, taking no part of it for markup."""
-    Console(soft_wrap=True).print(words, markup=False, highlight=False)
+    Console(soft_wrap=True).print(printable(words, "\n"), markup=False, highlight=False)
 
 
 def complain(words: str) -> None:
     """Print an error to standard error."""
-    Console(stderr=True, soft_wrap=True).print(f"Error: {words}", markup=False, highlight=False)
+    _to_stderr(f"Error: {words}")
+
+
+def note(words: str) -> None:
+    """Print to standard error what a person should know."""
+    _to_stderr(f"Note: {words}")
+
+
+def _to_stderr(words: str) -> None:
+    # Nobody can be told that standard error cannot be written.
+    with suppress(OSError):
+        Console(stderr=True, soft_wrap=True).print(printable(words, "\n"), markup=False, highlight=False)
+
+
+def printable(words: str, kept: str = "") -> str:
+    r"""Return text for a terminal: what would steer it, or turn the direction of letters, is shown as an escape.
+
+    Examples
+    --------
+    >>> print(printable("red \x1b[31m"))
+    red \x1b[31m
+    """
+    if words.isprintable():
+        return words
+    return "".join(own if own in kept or _is_shown(own) else own.encode("unicode_escape").decode() for own in words)
+
+
+def _is_shown(character: str) -> bool:
+    # Letters that join others are not "printable" in Python's sense, but names in some scripts need them.
+    return character.isprintable() or character in "\u200c\u200d"
 
 
 @contextmanager
@@ -59,7 +88,7 @@ def progress_bar(what: str) -> Iterator[Callable[[float, str], None]]:
         task = progress.add_task("", total=1.0, words=what)
 
         def tell(fraction: float, words: str) -> None:
-            progress.update(task, completed=fraction, words=f"{what}: {words}")
+            progress.update(task, completed=fraction, words=printable(f"{what}: {words}"))
 
         yield tell
 
@@ -71,9 +100,9 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str 
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for number, head in enumerate(heads):
         # Names come from the data, so nothing in them may be taken for markup.
-        table.add_column(Text(head), justify="right" if number else "left", no_wrap=True)
+        table.add_column(Text(printable(head)), justify="right" if number else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     # Wide enough that no figure is ever cut; short tables do not fill it.
     Console(width=200).print(table)
 
@@ -88,6 +117,8 @@ def check_outputs(inputs: list[str | Path | None], *outputs: tuple[Path | None, 
     *outputs : tuple of path or None, and sequence of str
         Each file to write, with the suffixes that say what to write.
     """
+    from fairlimits._util.storage import check_writable
+
     read = _input_files([source for source in inputs if source is not None])
     written: list[Path] = []
     for output, allowed in outputs:
@@ -106,10 +137,7 @@ def check_outputs(inputs: list[str | Path | None], *outputs: tuple[Path | None, 
         if output.suffix.lower() not in allowed:
             ending = output.suffix or "no suffix"
             raise FileError(f"The output {output} ends in {ending}; it must end in one of {', '.join(allowed)}.")
-        if output.is_dir():
-            raise FileError(f"The output {output} is a directory; give the name of a file.")
-        if not output.parent.is_dir():
-            raise FileError(f"The output {output} cannot be written: its directory does not exist; create it first.")
+        check_writable(output)
         written.append(output)
 
 

@@ -18,6 +18,11 @@ HOST = "127.0.0.1"
 # A file travels as base64, four characters for three bytes, in a little JSON.
 _MOST_REQUEST = MOST_BYTES * 4 // 3 + 100_000
 
+_THREADS = 8
+
+# After so long without a byte, a connection is closed.
+_SILENT_SECONDS = 60
+
 
 def require_dash() -> Any:
     """Return the package that the page is built with.
@@ -28,10 +33,11 @@ def require_dash() -> Any:
         If it is not installed.
     """
     try:
+        import_module("waitress")
         return import_module("dash")
     except ImportError as error:
         raise MissingExtraError(
-            "The explorer needs the package dash; install it with pip install 'fairlimits[app]'."
+            f"The explorer needs the package {error.name or 'dash'}; install it with pip install 'fairlimits[app]'."
         ) from error
 
 
@@ -44,7 +50,9 @@ def make_app(subject: Subject) -> Any:
         If Dash is not installed.
     """
     dash = require_dash()
-    page, callbacks = (import_module(f"fairlimits.apps.explorer.{name}") for name in ("page", "callbacks"))
+    page, callbacks, safeguards = (
+        import_module(f"fairlimits.apps.explorer.{name}") for name in ("page", "callbacks", "safeguards")
+    )
     app = dash.Dash(
         __name__,
         title=page.TITLE,
@@ -56,6 +64,7 @@ def make_app(subject: Subject) -> Any:
     app.server.config["MAX_CONTENT_LENGTH"] = _MOST_REQUEST
     # Another site must not reach the page under a name of its own that it lets point here.
     app.server.config["TRUSTED_HOSTS"] = [HOST, "localhost"]
+    safeguards.protect(app)
     return app
 
 
@@ -78,8 +87,8 @@ def serve(app: Any, port: int, started: Callable[[str], None]) -> None:
     started : callable
         Called with the page's address once it can be opened.
     """
-    # Every request would be a line in the terminal.
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    # That requests wait for each other, or end early, is nothing to tell a person.
+    logging.getLogger("waitress").setLevel(logging.CRITICAL)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -88,13 +97,23 @@ def serve(app: Any, port: int, started: Callable[[str], None]) -> None:
             reason = error.strerror or str(error)
             raise InputError(f"Port {port} cannot be used ({reason}); choose another, or leave --port out.") from None
         listening.listen(128)
-        server = import_module("werkzeug.serving").make_server(
-            HOST, port, app.server, threaded=True, fd=listening.fileno()
-        )
+        server = make_server(app, listening)
         try:
             started(f"http://{HOST}:{listening.getsockname()[1]}/")
-            server.serve_forever()
+            server.run()
         except KeyboardInterrupt:
             pass
         finally:
-            server.server_close()
+            server.close()
+
+
+def make_server(app: Any, listening: socket.socket) -> Any:
+    """Make the server of the page on a socket that listens; it names neither itself nor its version."""
+    return import_module("waitress.server").create_server(
+        app.server,
+        sockets=[listening],
+        ident=None,
+        threads=_THREADS,
+        max_request_body_size=_MOST_REQUEST,
+        channel_timeout=_SILENT_SECONDS,
+    )

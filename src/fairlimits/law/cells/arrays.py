@@ -8,10 +8,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from fairlimits._util.types import Floats
+from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import InputError
 
 Distances: TypeAlias = Floats | sp.coo_array
+
+# Whole numbers beyond this are not all floats, and their sums may overflow.
+_LARGEST = 2**53
+
+_ROUNDING = 1e-9
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -26,6 +31,25 @@ def numbers(values: Any, what: str) -> Floats:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"The {what} must be an array of numbers, and it is not: {values!r:.60}.") from None
+
+
+def whole_numbers(values: Any, what: str) -> Ints:
+    """Read values as whole numbers, or say that they are not."""
+    found = np.asarray(values)
+    if found.dtype.kind not in "iu":
+        wide = numbers(values, what)
+        if not (np.isfinite(wide) & (np.abs(wide) < _LARGEST) & (wide == np.rint(wide))).all():
+            raise InputError(f"The {what} must be whole numbers.")
+    elif found.size and int(found.max()) >= _LARGEST:
+        raise InputError(f"The {what} are larger than rows can be.")
+    return np.array(found, dtype=np.int64)
+
+
+def check_counted(mass: Floats, counts: Ints) -> None:
+    """Refuse masses that are not the shares of the rows that they were counted from."""
+    rows = counts.sum()
+    if rows == 0 or np.abs(mass - counts / rows).max() > _ROUNDING:
+        raise InputError("The mass is not the share of the rows that the counts say.")
 
 
 def check_index(what: str, number: int | None, size: int) -> None:
@@ -44,7 +68,7 @@ def checked_mass(mass: ArrayLike) -> Floats:
         )
     if not np.isfinite(array).all() or (array < 0).any():
         raise InputError("The mass has negative or non-finite entries; every entry must be at least 0.")
-    if abs(array.sum() - 1) > 1e-9:
+    if abs(array.sum() - 1) > _ROUNDING:
         raise InputError(f"The mass sums to {array.sum():g}; it must sum to 1, with some mass in a cell.")
     return frozen(array)
 

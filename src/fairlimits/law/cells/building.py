@@ -207,7 +207,7 @@ def _drawn(
     recipe = make_generator(_GENERATOR if generator == DEFAULT_GENERATOR else generator)
     # Generated rows make no more people of those there are.
     check_enough_rows(int(data.counts.sum()), cells)
-    _check_samples(n_samples, cells, len(data.groups))
+    _check_samples(n_samples, cells, len(data.groups), len(data.columns))
     fitted = recipe.fit(data, random_state, lambda done, words: tell(0.2 * done, words))
     tell(0.2, f"drawing {n_samples:,} rows")
     return fitted.sample(n_samples, random_state), recipe.name
@@ -324,8 +324,8 @@ def _origin(rows: int, random_state: int, relative_error: float, codebook: Codeb
     )
 
 
-def _check_samples(n_samples: int, cells: int, groups: int) -> None:
-    check_size(n_samples)
+def _check_samples(n_samples: int, cells: int, groups: int, columns: int) -> None:
+    check_size(n_samples, columns)
     needed = samples_needed(cells, groups=groups)
     if n_samples < needed:
         warnings.warn(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +13,31 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from fairlimits._util import plain
+from fairlimits._util.archives import check_members, nest, read_archive, reading, unnest, write_archive
 from fairlimits._util.frames import ARROW, of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import COLOURS, MUTED, axes_or_new, figure_style, plain_text
-from fairlimits._util.storage import nest, read_archive, unnest, write_archive
+from fairlimits._util.states import Checked
 from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, set_aside_note, value_text
 from fairlimits.errors import FileError, InputError
-from fairlimits.law.cells.arrays import Distances, check_index, checked_distances, checked_mass, frozen, numbers
+from fairlimits.law.cells.arrays import (
+    Distances,
+    check_counted,
+    check_index,
+    checked_distances,
+    checked_mass,
+    frozen,
+    numbers,
+    whole_numbers,
+)
 from fairlimits.law.cells.origins import Origin
 from fairlimits.law.cells.outcome_cells import OutcomeCells
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.cells.sampling import share_errors
+from fairlimits.law.outcome.models import check_encoding
 from fairlimits.notions import RateTable
 
 if TYPE_CHECKING:
@@ -35,7 +47,7 @@ _KIND = "distribution"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CellDistribution(Shown):
+class CellDistribution(Checked, Shown):
     """Joint law of cell, group and label: ``mass[i, g, y] = P(X in cell i, A = g, Y = y)``.
 
     Made by `discretize` from a table, or by `from_mass` from numbers.
@@ -83,7 +95,7 @@ class CellDistribution(Shown):
                 "give one name of its own to each group."
             )
         if self.counts is not None:
-            counts = np.array(self.counts, dtype=np.int64)
+            counts = whole_numbers(self.counts, "counts")
             if counts.shape != self.mass.shape or (counts < 0).any():
                 raise InputError(f"The counts must be {self.mass.shape} numbers of at least 0.")
             set_(self, "counts", frozen(counts))
@@ -91,6 +103,8 @@ class CellDistribution(Shown):
             centroids = np.array(self.centroids, dtype=np.float32)
             if self.encoding is None or centroids.shape != (self.n_cells, self.encoding.n_columns):
                 raise InputError("The centroids must have a row for each cell and come with their encoding.")
+            if not np.isfinite(centroids).all():
+                raise InputError("The centroids have non-finite entries; every one must be a number.")
             set_(self, "centroids", frozen(centroids))
         if self.distances is not None:
             set_(self, "distances", checked_distances(self.distances, self.n_cells))
@@ -369,7 +383,7 @@ class CellDistribution(Shown):
 
     @classmethod
     def _unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> CellDistribution:
-        try:
+        with reading("distribution"):
             distances: Any = arrays.get("distances")
             if "first" in arrays:
                 size = arrays["mass"].shape[0]
@@ -382,9 +396,9 @@ class CellDistribution(Shown):
                 places = OutcomeCells.unpack(header["places"], unnest("places", arrays), encoding)
                 if places.model.schema != schema or len(places.codewords) != len(arrays["mass"]):
                     raise FileError("The file's cells and its estimate do not fit; save it again.")
-            return cls(
+            found = cls(
                 mass=arrays["mass"],
-                groups=tuple(header["groups"]),
+                groups=plain.items(header, "groups", str, "The distribution"),
                 counts=arrays.get("counts"),
                 centroids=arrays.get("centroids"),
                 encoding=encoding,
@@ -393,12 +407,18 @@ class CellDistribution(Shown):
                 places=places,
                 origin=Origin.from_dict(header["origin"]),
             )
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise FileError(f"The file's distribution is damaged ({error}); save it again.") from error
+            found._check()
+            check_members(arrays, found._pack()[1], "distribution")
+            return found
 
-    def __getstate__(self) -> dict[str, Any]:
-        # What is computed from the fields is neither saved nor sent to workers.
-        return {own.name: getattr(self, own.name) for own in fields(self)}
+    def _check(self) -> None:
+        """Refuse parts that contradict each other."""
+        if self.schema is not None and self.schema.groups != self.groups:
+            raise InputError("The groups of the distribution are not those of its schema.")
+        if self.schema is not None and self.encoding is not None:
+            check_encoding(self.encoding, self.schema)
+        if self.counts is not None and self.origin.counted and self.origin.total_weight is None:
+            check_counted(self.mass, self.counts)
 
     def __repr__(self) -> str:
         rows = "" if self.counts is None else f" from {int(self.counts.sum()):,} rows"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, TypeAlias, get_args
@@ -110,5 +110,5 @@ def _can_be(name: str, value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     if name in _WHOLE:
-        return isinstance(value, int) and value >= _WHOLE[name]
-    return math.isfinite(value) and value >= 0
+        return isinstance(value, int) and _WHOLE[name] <= value < 2**63
+    return 0 <= value <= sys.float_info.max

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairlimits._util.storage import nest, unnest
+from fairlimits._util.archives import nest, unnest
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Encoding
 from fairlimits.errors import FileError, InputError

@@ -33,7 +33,7 @@ class BootstrapGenerator:
     def sample(self, n: int, random_state: int = 0) -> Dataset:
         """Draw `n` of the rows."""
         rows = fitted(self._rows)
-        check_size(n)
+        check_size(n, len(rows.schema.features))
         rng = np.random.default_rng(random_state)
         chance = None if rows.weight is None else rows.weight / rows.weight.sum()
         drawn = rows.take(rng.choice(rows.n_rows, size=n, p=chance))

@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairlimits._util import plain
+from fairlimits._util.archives import check_members, nest, read_archive, reading, unnest, write_archive
 from fairlimits._util.progress import Progress
-from fairlimits._util.storage import nest, read_archive, unnest, write_archive
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Schema
-from fairlimits.errors import FileError, InputError
+from fairlimits.errors import InputError
 from fairlimits.law.generators.protocol import check_size, check_weights, fitted
 from fairlimits.law.generators.trees import Codes, LeafTree, grow
 
@@ -144,7 +145,7 @@ class CartGenerator:
     def sample(self, n: int, random_state: int = 0) -> Dataset:
         """Draw `n` rows; the same seed gives the same rows."""
         model = fitted(self._model)
-        check_size(n)
+        check_size(n, len(model.columns))
         group = np.empty(n, dtype=np.int64)
         label = np.empty(n, dtype=np.int8)
         columns = {column.name: np.empty(n, dtype=column.values.dtype) for column in model.columns}
@@ -167,6 +168,9 @@ class CartGenerator:
         The file holds no rows, but it does hold real values: for each column, the values of the training rows,
         sorted within each leaf of at least `min_leaf` rows. Guard it as you guard the table.
         """
+        write_archive(path, _KIND, *self._pack())
+
+    def _pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         model = fitted(self._model)
         header = {
             "schema": model.schema.to_dict(),
@@ -179,16 +183,18 @@ class CartGenerator:
             parts = {"values": column.values, **column.tree.to_arrays()}
             parts |= {f"rank {at}": ranks for at, ranks in column.ranks.items()}
             arrays |= nest(str(number), parts)
-        write_archive(path, _KIND, header, arrays)
+        return header, arrays
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CartGenerator:
         """Read what `save` wrote."""
         header, arrays = read_archive(path, _KIND)
-        try:
-            return cls(header["min_leaf"], header["smooth"], _read_model(header, arrays))
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise FileError(f"The generator in {path} is damaged ({error}); fit and save it again.") from error
+        with reading("generator"):
+            found = cls(
+                header["min_leaf"], plain.field(header, "smooth", bool, "The file"), _read_model(header, arrays)
+            )
+            check_members(arrays, found._pack()[1], "generator")
+            return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,10 +295,14 @@ def _read_model(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
     sizes = [len(schema.groups), 2]
     if joint.shape != (2 * sizes[0],):
         raise ValueError("its groups are not those of its schema")
+    if not (joint >= 0).all() or not abs(joint.sum() - 1) < 1e-9:
+        raise ValueError("the shares of its groups and labels are not probabilities")
+    categories = {feature.name: len(feature.categories) for feature in schema.features}
     columns = []
     for number, name in enumerate(header["columns"]):
         parts = unnest(str(number), arrays)
         values = np.asarray(parts["values"], dtype=np.float64 if kinds[name] == "numeric" else np.int32)
+        _check_values(values, categories[name])
         tree = LeafTree.from_arrays(parts, len(sizes), len(values))
         known = {at: parts[f"rank {at}"] for at in range(len(sizes)) if f"rank {at}" in parts}
         ranks = {at: np.asarray(ranks, dtype=np.int32) for at, ranks in known.items()}
@@ -301,3 +311,14 @@ def _read_model(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
         columns.append(_Column(name, values, tree, ranks))
         sizes.append(len(values))
     return _Model(schema, joint, tuple(columns))
+
+
+def _check_values(values: NDArray[Any], categories: int) -> None:
+    """Refuse values of a column that are neither codes of its categories nor numbers in order, the missing one last."""
+    known = values if categories else values[~np.isnan(values)]
+    if values.ndim != 1 or not (np.diff(known) > 0).all():
+        raise ValueError("the values of a column are not in order")
+    if categories and len(values) and (values[0] < -1 or values[-1] >= categories):
+        raise ValueError("the values of a column are not among its categories")
+    if not categories and (not np.isfinite(known).all() or len(values) - len(known) > 1 or np.isnan(values[:-1]).any()):
+        raise ValueError("the values of a column are not numbers")

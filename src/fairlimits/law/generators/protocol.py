@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from fairlimits._util.memory import rows_that_fit
 from fairlimits._util.progress import Progress
 from fairlimits.data import Dataset
 from fairlimits.errors import DataError, InputError
@@ -35,10 +36,14 @@ class Generator(Protocol):
         ...
 
 
-def check_size(n: int) -> None:
-    """Refuse a number of rows that cannot be drawn."""
+def check_size(n: int, columns: int = 0) -> None:
+    """Refuse a number of rows that cannot be drawn, or that there is no memory for in a table of some columns."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise InputError(f"The number of rows to draw is {n!r}; it must be a whole number of at least 1.")
+        raise InputError(f"The number of rows to draw is {n!r:.60}; it must be a whole number of at least 1.")
+    # A number, or a code, for each column, and group, label and what is encoded of them beside.
+    fit = rows_that_fit(int(n), 16 * columns + 16)
+    if fit is not None:
+        raise InputError(f"{n:,} rows to draw take more memory than there is, and {fit:,} would fit; draw fewer.")
 
 
 def check_weights(dataset: Dataset) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +12,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairlimits._util import plain
+from fairlimits._util.archives import check_members, nest, read_archive, reading, unnest, write_archive
 from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import MUTED, axes_or_new, figure_style, nth_colour, plain_text
-from fairlimits._util.storage import nest, read_archive, unnest, write_archive
+from fairlimits._util.states import Checked
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
-from fairlimits.errors import DataError, FileError, InputError
+from fairlimits.errors import InputError
 from fairlimits.law.outcome.models import OutcomeModel, Packed
 
 if TYPE_CHECKING:
@@ -26,9 +29,12 @@ if TYPE_CHECKING:
 
 _KIND = "outcome"
 
+# Probabilities sum to 1 up to rounding.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Outcome(Shown):
+class Outcome(Checked, Shown):
     """An estimate of q(x) = P(A, Y | x) on a table of people, out of fold, and the model for new rows.
 
     Parameters
@@ -197,7 +203,7 @@ class Outcome(Shown):
 
     @classmethod
     def _unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Outcome:
-        try:
+        with reading("estimate"):
             model = OutcomeModel._unpack(header["model"], unnest("model", arrays))
             people, columns = unnest("people", arrays), unnest("columns", arrays)
             names = [feature.name for feature in model.schema.features]
@@ -205,11 +211,22 @@ class Outcome(Shown):
             data = Dataset(model.schema, rows, people["group"], people["label"], people.get("weight"))
             q = np.array(arrays["q"], dtype=np.float64)
             losses = {name: {key: float(loss) for key, loss in own.items()} for name, own in header["losses"].items()}
-            chosen = {name: tuple(map(str, own)) for name, own in header["chosen"].items()}
-        except (DataError, LookupError, TypeError, ValueError, AttributeError) as error:
-            raise FileError(f"The file's estimate is damaged ({error}); save it again.") from error
-        if q.shape != (data.n_rows, len(data.groups), 2) or not (np.isfinite(q) & (q > 0)).all():
-            raise FileError("The file's estimate of P(A, Y | x) is damaged; save it again.")
-        if losses.keys() != chosen.keys() or not all("chosen" in own for own in losses.values()):
-            raise FileError("The file's losses of the learners are damaged; save the estimate again.")
-        return cls(data, q, model, losses, chosen)
+            chosen = {name: plain.items(header["chosen"], name, str, "The estimate") for name in header["chosen"]}
+            found = cls(data, q, model, losses, chosen)
+            found._check()
+            check_members(arrays, found._pack()[1], "estimate")
+            return found
+
+    def _check(self) -> None:
+        """Refuse parts that contradict each other."""
+        q = self.q
+        if q.shape != (self.data.n_rows, len(self.data.groups), 2) or not (np.isfinite(q) & (q > 0)).all():
+            raise InputError("the probabilities of group and label are not numbers above 0")
+        if np.abs(q.sum(axis=(1, 2)) - 1).max(initial=0.0) > _ROUNDING:
+            raise InputError("the probabilities of group and label of a row do not sum to 1")
+        questions = {"P(Y|x)"} <= self.losses.keys() == self.chosen.keys()
+        known = [loss for own in self.losses.values() for loss in own.values()]
+        if not questions or not all("chosen" in own for own in self.losses.values()):
+            raise InputError("the losses of the learners are not there")
+        if not all(math.isfinite(loss) and loss >= 0 for loss in known):
+            raise InputError("a loss of a learner is not a number of at least 0")

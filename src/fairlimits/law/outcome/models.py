@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairlimits._util.storage import nest, unnest
+from fairlimits._util.archives import nest, unnest
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset, Encoding, Schema, read_features
 from fairlimits.errors import FileError, InputError
@@ -96,7 +96,7 @@ class SplitLaw:
         if not isinstance(folds, int) or isinstance(folds, bool) or folds < 1:
             raise FileError(f"The file's model has {folds!r} folds; save the model again.")
         _check_splits(splits, len(schema.groups))
-        _check_encoding(encoding, schema)
+        check_encoding(encoding, schema)
         codes = Codes.unpack(schema, unnest("codes", arrays))
         columns = encoding.n_columns
         label = Ensemble.unpack(codes.sizes, columns, unnest("label", arrays))
@@ -207,12 +207,13 @@ def _check_splits(splits: tuple[GroupSplit, ...], groups: int) -> None:
         raise FileError("The splits of the groups in the file's model are damaged; save the model again.")
 
 
-def _check_encoding(encoding: Encoding, schema: Schema) -> None:
+def check_encoding(encoding: Encoding, schema: Schema) -> None:
+    """Refuse an encoding that is not one of the schema's columns."""
     known = {feature.name: feature for feature in schema.features}
     for own in encoding.features:
         kind = "numeric" if own.kind == "missing" else own.kind
         if own.name not in known or known[own.name].kind != kind or own.categories != known[own.name].categories:
-            raise FileError("The encoding and the schema in the file's model differ; save the model again.")
+            raise FileError("The encoding and the schema in the file differ; save it again.")
     numbers = np.array([(own.center, own.scale, own.fill) for own in encoding.features])
     if len(numbers) and not np.isfinite(numbers).all():
-        raise FileError("The encoding in the file's model is damaged; save the model again.")
+        raise FileError("The encoding in the file is damaged; save it again.")
