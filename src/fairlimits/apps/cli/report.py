@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,7 +36,7 @@ def report(
     test_size: Annotated[float, typer.Option(help="Share of the rows to judge rules on.")] = 0.3,
     suppress: options.Suppress = None,
     seed: options.Seed = 0,
-) -> None:
+) -> dict[str, Any]:
     """Write a page that says what fairness costs on this data, on people that no rule has seen.
 
     Examples
@@ -79,3 +79,4 @@ def report(
     found.save(output)
     say(found.summary())
     say(f"Written to {output}.")
+    return found.to_dict()

@@ -277,7 +277,13 @@ def point_table(points: Sequence[Point], notions: Sequence[str]) -> list[Any]:
     """The pinned points and models, each with a button to remove it."""
     if not points:
         return [html.P("None yet. Pin a point to compare it with others.", className="note")]
-    heads = (_unseen("number"), "what", "accuracy", *(f"gap {name}" for name in notions), _unseen("remove"))
+    heads: tuple[Any, ...] = (
+        _unseen("number"),
+        "what",
+        "accuracy",
+        *(f"gap {name}" for name in notions),
+        _unseen("remove"),
+    )
     body = [
         html.Tr(
             [
@@ -302,7 +308,8 @@ def point_table(points: Sequence[Point], notions: Sequence[str]) -> list[Any]:
 
 def _scrolled(name: str, words: str) -> html.Div:
     """A place for a table that scrolls sideways where the screen is narrow, by the keyboard too."""
-    return html.Div(id=name, className="wide", tabIndex=0, role="region", **{"aria-label": words})
+    spoken: dict[str, Any] = {"aria-label": words}
+    return html.Div(id=name, className="wide", tabIndex=0, role="region", **spoken)
 
 
 def _unseen(words: str) -> html.Span:
