@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install -c constraints-dev.txt
-SOURCES := src tests benchmarks scripts
+SOURCES := src tests benchmarks scripts examples docs
 
-.PHONY: report test lint coverage bench package clean
+.PHONY: report test lint coverage bench docs package floors licences advisories clean
 
 report: $(VENV)/.core
 	$(BIN)/fairlimits report adult -o report.html
@@ -26,11 +26,31 @@ coverage: $(VENV)/.browser
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 
+# The site, without network: examples and notebooks are executed, and every page is opened in a browser.
+docs: $(VENV)/.docs $(VENV)/.browser
+	rm -rf docs/reference/generated
+	$(BIN)/python -m sphinx -q -W --keep-going -d docs/_build/doctrees -b html docs docs/_build/html
+	$(BIN)/python scripts/execute_notebooks.py docs/_build/html
+	$(BIN)/python scripts/check_site.py docs/_build/html
+	$(BIN)/python -m pytest -rs tests/test_migrating.py
+
 # The wheel is built from the sdist, and both are tried away from the source tree.
 package: $(VENV)/.dev
 	rm -rf dist
 	$(BIN)/python -m build --quiet
 	$(BIN)/python scripts/check_package.py
+
+# The lowest versions that pyproject.toml allows, in an environment of their own.
+floors:
+	$(PYTHON) scripts/try_versions.py
+
+licences: $(VENV)/.dev
+	$(BIN)/python scripts/list_licences.py
+
+# Known vulnerabilities of what is installed. This asks a public service, so it needs the network.
+advisories: $(VENV)/.dev
+	$(PIP) pip-audit
+	$(BIN)/python -m pip_audit --local --skip-editable
 
 $(VENV)/.core: pyproject.toml constraints-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +59,12 @@ $(VENV)/.core: pyproject.toml constraints-dev.txt
 
 $(VENV)/.dev: $(VENV)/.core
 	$(PIP) -e '.[dev]'
+	touch $@
+
+# error-parity's release asks for numpy below 2 and runs with both, so it comes without its dependencies.
+$(VENV)/.docs: $(VENV)/.dev
+	$(PIP) -e '.[dev,docs]'
+	$(PIP) --no-deps error-parity
 	touch $@
 
 # The explorer is tested in a real browser, where one is there or can be had.
@@ -51,4 +77,4 @@ $(VENV)/.browser: $(VENV)/.dev
 	touch $@
 
 clean:
-	rm -rf $(VENV) dist report.html
+	rm -rf $(VENV) dist report.html docs/_build docs/gallery docs/reference/generated

@@ -20,7 +20,17 @@ from __future__ import annotations
 
 
 class FairlimitsError(Exception):
-    """Base of every error that fairlimits raises on purpose."""
+    """Base of every error that fairlimits raises on purpose.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> try:
+    ...     fl.load_dataset("adlut")
+    ... except fl.FairlimitsError as error:
+    ...     print(error)
+    There is no data set 'adlut': use adult, law, dutch, or the path of a CSV or Parquet file. Did you mean 'adult'?
+    """
 
 
 class InputError(FairlimitsError, ValueError):
@@ -37,6 +47,16 @@ class InputError(FairlimitsError, ValueError):
     ----------
     shell : str
         The message in the words of the command line.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> try:
+    ...     fl.solve(dist, {"DP": -1})
+    ... except fl.InputError as error:
+    ...     print(error)
+    The tolerance of DP is -1; it must be at least 0.
     """
 
     def __init__(self, *words: object, shell: str | None = None) -> None:
@@ -67,6 +87,16 @@ class InfeasibleError(FairlimitsError):
     ----------
     relaxations : dict of str to str
         For each constraint whose relaxation alone restores feasibility, what it would have to become.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> try:
+    ...     fl.solve(dist, {}, requirements=["selection rate <= 0.1", "true positive rate >= 0.6"])
+    ... except fl.InfeasibleError as error:
+    ...     print(error.relaxations)
+    {'selection rate <= 0.1': 'selection rate <= 0.45001', 'true positive rate >= 0.6': 'true positive rate >= 0.13333'}
     """
 
     def __init__(self, message: str) -> None:
@@ -75,7 +105,14 @@ class InfeasibleError(FairlimitsError):
 
 
 class SolverError(FairlimitsError, RuntimeError):
-    """The solver ended without a proven optimum."""
+    """The solver ended without a proven optimum.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> issubclass(fl.SolverError, RuntimeError)  # raised rather than a value that is not proven
+    True
+    """
 
 
 class SmallGroupsWarning(UserWarning):

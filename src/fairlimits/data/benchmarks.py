@@ -99,6 +99,15 @@ def load_dataset(
         If there is no benchmark of that name.
     DatasetUnavailableError
         If its file cannot be found or downloaded; the message says what to do.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> data = fl.load_dataset("adult")
+    >>> data.n_rows, data.groups
+    (48842, ('Female', 'Male'))
+    >>> fl.load_dataset("adult", sensitive="race", small_groups="join").groups
+    ('Amer-Indian-Eskimo', 'Asian-Pac-Islander', 'Black', 'Other', 'White')
     """
     benchmark = get_benchmark(name)
     if positive is None and label in (None, benchmark.label):

@@ -52,6 +52,19 @@ class Dataset(Shown):
         What each row counts; without it, every row counts 1.
     regrouped : str, optional
         What was done with small groups when the table was read, in a sentence, if they were joined or dropped.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> import pyarrow as pa
+    >>> columns = {"age": [20, 40, 60], "sex": ["f", "m", "m"], "paid": ["yes", "no", "yes"]}
+    >>> people = pa.table({name: values * 30 for name, values in columns.items()})  # pandas and polars will do, too
+    >>> data = fl.Dataset.from_frame(people, label="paid", positive="yes", sensitive="sex")
+    >>> data.n_rows, data.groups, data.counts.tolist()
+    (90, ('f', 'm'), [[0, 30], [30, 30]])
+    >>> learn, test = data.split(0.3, random_state=0)
+    >>> learn.n_rows, test.n_rows
+    (63, 27)
     """
 
     schema: Schema

@@ -102,6 +102,22 @@ def open_data(
     ------
     InputError
         If `source` is neither, or if a file comes without label or sensitive column.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pyarrow as pa
+    >>> from pyarrow import csv
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "people.csv"
+    >>> columns = {"age": [20, 40, 60] * 30, "sex": ["f", "m", "m"] * 30, "paid": ["yes", "no", "yes"] * 30}
+    >>> csv.write_csv(pa.table(columns), path)
+    >>> data = fl.open_data(path, label="paid", positive="yes", sensitive="sex")
+    >>> data.n_rows, data.groups
+    (90, ('f', 'm'))
+    >>> folder.cleanup()
     """
     columns: dict[str, Any] = {
         "label": label,

@@ -223,6 +223,14 @@ def decorrelation_frontier(
     Returns
     -------
     DecorrelationFrontier
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> curve = fl.decorrelation.decorrelation_frontier(dist, fl.solve(dist, {}), [0.0, 5.0, 25.0])
+    >>> curve.correlation.round(3).tolist()
+    [1.167, 0.0, 0.0]
     """
     try:
         chosen = np.array(DEFAULT_WEIGHTS if weights is None else weights, dtype=np.float64)

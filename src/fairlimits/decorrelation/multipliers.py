@@ -55,6 +55,15 @@ class Multipliers:
         Sum of squared changes of the map and the multipliers at which the method stops.
     max_iterations : int, default=50
         Iterations after which it stops in any case; whether it did is in the plan.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> settings = fl.decorrelation.Multipliers(inner_steps=200, max_iterations=20)
+    >>> plan = fl.decorrelate(dist, fl.solve(dist, {"DP": 0.1}), method="multipliers", multipliers=settings)
+    >>> plan.method, plan.correlation < plan.baseline_correlation
+    ('multipliers', True)
     """
 
     tau: float = 100.0

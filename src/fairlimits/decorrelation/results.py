@@ -87,6 +87,16 @@ class Decorrelation(Checked, Shown):
         Whether the method came to its end; only the multipliers can fail to.
     iterations : int
         Iterations of the multipliers, or 0.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> plan = fl.decorrelate(dist, fl.solve(dist, {"DP": 0.1}))
+    >>> round(plan.correlation, 3), round(plan.kept_in_place, 3)
+    (0.0, 0.6)
+    >>> round(plan.accuracy, 3)
+    0.5
     """
 
     distribution: CellDistribution

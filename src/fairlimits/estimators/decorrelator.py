@@ -82,6 +82,19 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
     place, and so are equal rows.
 
     scikit-learn's ``check_estimator`` passes except for what `expected_failed_checks` names.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> group = rng.integers(0, 2, 600)
+    >>> X = rng.normal(size=(600, 2)) + 0.3 * group[:, None]
+    >>> y = (X.sum(axis=1) + rng.normal(size=600) > 0.5).astype(int)
+    >>> mapper = fl.Decorrelator({"DP": 0.0}, cells=16, estimator=LogisticRegression())
+    >>> mapper.fit(X, y, sensitive_features=group).transform(X[:3]).shape
+    (3, 2)
     """
 
     # Where scikit-learn routes metadata, whoever gives the group or weights wants them used.

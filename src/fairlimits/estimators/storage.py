@@ -108,6 +108,19 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
         them, such as a pipeline. Rows of the fit are not written, but with an `Outcome`, which is about them.
     path : path
         The file; its name is used as it is, whatever its suffix.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "rule.npz"
+    >>> fl.save(fl.solve(dist, {"DP": 0.1}), path)
+    >>> round(fl.load(path).gaps["DP"], 3)
+    0.1
+    >>> folder.cleanup()
     """
     if isinstance(thing, Outcome | CellDistribution | Rule | Frontier | Decorrelation) and not _holds_classifiers(
         thing
@@ -148,6 +161,19 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     ------
     FileError
         If the file is not there, is damaged, or holds types that are not trusted; nothing of it is run then.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "cells.npz"
+    >>> fl.save(dist, path)
+    >>> fl.load(path).n_cells
+    2
+    >>> folder.cleanup()
     """
     if isinstance(trusted, str):
         raise InputError(f"trusted is {trusted!r}; give a list of names of types.")

@@ -77,6 +77,17 @@ def evaluate(
     -------
     Evaluation or Frontier
         Every figure with its interval; for a frontier, the frontier with the evaluations of its rules as ``held_out``.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> data = fl.load_dataset("adult").take(range(3_000))
+    >>> learn, test = data.split(0.3, random_state=0)
+    >>> rule = fl.solve(fl.estimate_outcome(learn, estimator=LogisticRegression(max_iter=500)), {"DP": 0.1})
+    >>> held_out = fl.evaluate(rule, test, resamples=200)
+    >>> held_out.accuracy.low < held_out.accuracy.value < held_out.accuracy.high
+    True
     """
     least = check_suppress(suppress)
     made = rule if isinstance(rule, Rule | Frontier) else None

@@ -104,6 +104,17 @@ class Scenarios(Shown):
         How far the estimates of P(A, Y | x) are from what came true, out of fold, on average over bins.
     audit : Audit or None
         Given models beside the best rules we found that see the group, in the group notions that were asked for.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> data = fl.load_dataset("adult").take(range(3_000))
+    >>> found = fl.compare_scenarios(data, {"DP": 0.05}, estimator=LogisticRegression(max_iter=500), resamples=200)
+    >>> found.to_frame().column_names[:3]
+    ['situation', 'aware', 'decorrelated']
+    >>> found.costs_to_frame().column_names
+    ['what', 'plug-in', 'held out', 'low', 'high']
     """
 
     tolerances: Mapping[str, float]

@@ -101,6 +101,15 @@ def compare_scenarios(
         If no two groups have 30 rows behind a rate of some notion: it is left out.
     UncertifiedWarning
         If tolerances are to be certified and the rows cannot.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> data = fl.load_dataset("adult").take(range(3_000))
+    >>> found = fl.compare_scenarios(data, {"DP": 0.05}, estimator=LogisticRegression(max_iter=500), resamples=200)
+    >>> found.to_frame().num_rows
+    6
     """
     asked = check_tolerances(tolerances)
     if not 0 <= correlation <= 2:

@@ -59,6 +59,16 @@ class Frontier(Checked, Shown):
         Whether the points are all breakpoints of the curve, so that straight lines between them are exact.
     held_out : tuple of Evaluation
         What the rules are worth on people that took no part in making them, after `evaluate`; else empty.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> curve = fl.frontier(dist, "DP", [0.0, 0.2, 0.4], aware=True)
+    >>> curve.accuracy.round(3).tolist()
+    [0.63, 0.654, 0.678]
+    >>> curve.to_frame().column_names[:2]
+    ['tolerance DP', 'accuracy']
     """
 
     rules: tuple[Rule, ...]

@@ -159,6 +159,16 @@ def predictive_parity(
     Returns
     -------
     PredictiveParity
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> found = fl.limits.predictive_parity(dist, 0.2, requirements=["selection rate of each group >= 0.1"])
+    >>> {group: round(value, 2) for group, value in found.precision.items()}
+    {'0': 0.78, '1': 0.58}
+    >>> bool(found.rule.accuracy <= found.bound + 1e-9)
+    True
     """
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float | np.number) or not 0 <= tolerance <= 1:
         raise InputError(f"The tolerance of predictive parity is {tolerance!r}; it must lie in 0 to 1.")

@@ -92,6 +92,18 @@ class Rule(Checked, Shown):
         labels, which may put gaps elsewhere than the law does; and it is not the best rule on the law.
     prices : mapping of str to float, optional
         The shadow prices, where they do not follow from the law and what was asked.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> rule = fl.solve(dist, {"DP": 0.1})
+    >>> rule.scores.round(2).tolist()  # the chance of a yes in each cell
+    [0.4, 0.57]
+    >>> {name: round(gap, 3) for name, gap in rule.gaps.items() if name in ("DP", "EOd")}
+    {'DP': 0.1, 'EOd': 0.114}
+    >>> round(rule.shadow_prices["DP"], 3)
+    0.343
     """
 
     policy: CellPolicy

@@ -58,6 +58,14 @@ def trace_frontiers(
     -------
     list of Frontier
         In the order of `notions`, those of one entry of `notions` in the order of `aware`.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[4, 1], [2, 0]], [[2, 2], [1, 2]], [[0, 1], [1, 4]]])
+    >>> curves = fl.limits.trace_frontiers(dist, ["DP", "EOp"], [0.05, 0.1])
+    >>> [(curve.notions, curve.aware) for curve in curves]
+    [(('DP',), False), (('DP',), True), (('EOp',), False), (('EOp',), True)]
     """
     wanted = [([each] if isinstance(each, str) else list(each), bool(seen)) for each in notions for seen in aware]
     work = partial(_one, dist, tolerances, options)
@@ -112,6 +120,14 @@ def ratio_frontier(
     -------
     Frontier
         Its grid holds the ratios, by the name of what they are of, such as "selection rate ratio".
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[4, 1], [2, 0]], [[2, 2], [1, 2]], [[0, 1], [1, 4]]])
+    >>> curve = fl.limits.ratio_frontier(dist, [0.5, 0.8, 1.0])
+    >>> curve.accuracy.round(3).tolist()
+    [0.75, 0.657, 0.6]
     """
     try:
         asked = np.asarray(DEFAULT_RATIOS if ratios is None else ratios, dtype=np.float64)

@@ -47,6 +47,16 @@ class Tension(Shown):
         Accuracy lost under two notions together; on the diagonal under one alone.
     matrix : ndarray of shape (K, K)
         The tension: ``pair_loss[i, j] - max(loss[i], loss[j])``.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> clash = fl.tension(dist, 0.05, notions=["DP", "EA"])
+    >>> clash.notions
+    ('DP', 'EA')
+    >>> clash.to_frame().column_names
+    ['first', 'second', 'loss first', 'loss second', 'loss together', 'tension']
     """
 
     notions: tuple[str, ...]
@@ -158,6 +168,14 @@ def tension(
     Returns
     -------
     Tension
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> clash = fl.tension(dist, 0.05, notions=["DP", "EOp"])
+    >>> [round(row["tension"], 3) for row in clash.to_frame().to_pylist()]
+    [0.0]
     """
     known = estimated(law, random_state, progress)
     if notions is None:

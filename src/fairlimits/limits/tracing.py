@@ -86,6 +86,16 @@ def frontier(
     Returns
     -------
     Frontier
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[4, 1], [2, 0]], [[2, 2], [1, 2]], [[0, 1], [1, 4]]])
+    >>> fl.frontier(dist, "DP", [0.0, 0.1, 0.2]).accuracy.round(3).tolist()
+    [0.6, 0.65, 0.7]
+    >>> curve = fl.frontier(dist, "DP", exact=True)
+    >>> curve.tolerances.round(3).tolist()  # where the slope changes
+    [0.0, 0.3]
     """
     names = check_names([notions] if isinstance(notions, str) else notions)
     if not names:

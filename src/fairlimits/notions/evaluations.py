@@ -67,6 +67,19 @@ class Evaluation(Shown):
     at_most : mapping of str to float
         What each gap stays within with the confidence, one-sided and each by itself; NaN where it is not estimable.
         Without gaps that are suppressed.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> data = fl.load_dataset("adult").take(range(3_000))
+    >>> learn, test = data.split(0.3, random_state=0)
+    >>> rule = fl.solve(fl.estimate_outcome(learn, estimator=LogisticRegression(max_iter=500)), {"DP": 0.1})
+    >>> held_out = fl.evaluate(rule, test, resamples=200)
+    >>> sorted(held_out.gaps)
+    ['DP', 'EA', 'EOd', 'EOp', 'PE']
+    >>> held_out.gaps["DP"].low <= held_out.gaps["DP"].value <= held_out.gaps["DP"].high
+    True
     """
 
     accuracy: Estimate

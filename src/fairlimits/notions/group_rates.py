@@ -92,6 +92,14 @@ class GroupRates(Shown):
         Fewest people that a figure may rest on, where others are suppressed.
     frame_kind : str
         The library that `to_frame` makes a frame of, by default Arrow.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> label, decided = [1, 0] * 90, [1, 1, 0] * 50 + [0] * 30
+    >>> rates = fl.group_rates(label, decided, ["f"] * 90 + ["m"] * 90)
+    >>> rates.to_frame().column_names[:4]
+    ['group', 'rows', 'base rate', 'base rate, low']
     """
 
     groups: tuple[str, ...]

@@ -33,6 +33,16 @@ class Limit(Requirement):
         The bound; give one of them.
     group : str, optional
         A group, or "each group"; by default all people together.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> floor = fl.notions.Limit("selection rate", at_most=0.3)
+    >>> str(floor)
+    'selection rate <= 0.3'
+    >>> round(fl.solve(dist, {}, requirements=[floor]).attained[str(floor)], 3)
+    0.3
     """
 
     rate: str
@@ -126,6 +136,16 @@ class Ratio(Requirement):
         Name of the rate.
     at_least : float, default=0.8
         The smallest ratio.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> four_fifths = fl.notions.Ratio("selection rate", at_least=0.8)
+    >>> str(four_fifths)
+    'selection rate ratio >= 0.8'
+    >>> round(fl.solve(dist, {}, requirements=[four_fifths]).attained[str(four_fifths)], 3)
+    0.8
     """
 
     rate: str = "selection rate"
@@ -188,6 +208,16 @@ class Difference(Requirement):
     against : {"each other", "the rest", "the average"}, default="each other"
         Highest minus lowest rate; or each group against all other people together; or against all people. People of
         groups that are set aside, for too few rows, are among the others, but are not compared with them.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> near = fl.notions.Difference("error rate", at_most=0.1, against="the average")
+    >>> str(near)
+    'error rate difference from the average <= 0.1'
+    >>> fl.solve(dist, {}, requirements=[near]).attained[str(near)] <= 0.1 + 1e-9
+    True
     """
 
     rate: str

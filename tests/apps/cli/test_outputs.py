@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import os
 import shutil
 from collections.abc import Sequence
@@ -278,3 +280,26 @@ def test_every_option_that_names_a_file_is_tried_here() -> None:
         if kind in (Path, Path | None)
     }
     assert found == set(WRITERS) | READ | FOLDERS
+
+
+def test_json_is_all_that_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cut = ("--partition", "features", "--generator", "none", "--cells", "16")
+    asked = {
+        ("datasets",): "adult",
+        ("cells", "adult", *cut, "-o", "one.npz"): "written to",
+        ("merge", "one.npz", "one.npz", "-o", "two.npz"): "rows",
+        ("frontier", "one.npz", "--points", "2"): "group hidden",
+    }
+    for words, key in asked.items():
+        assert run([*words, "--json"]) == 0
+        assert key in json.loads(capsys.readouterr().out)
+
+
+def test_every_command_has_json_but_the_one_that_serves() -> None:
+    for command in app.registered_commands:
+        assert command.callback is not None
+        offered = "as_json" in inspect.signature(command.callback).parameters
+        assert offered == (command.callback.__name__ != "explore")

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import fairlimits as fl
+from accessibility import violations
 from explorer.hostile_names import HOSTILE
 from fairlimits.apps.explorer import Subject
 
@@ -198,3 +199,13 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(page: Page) -> None:
     # The number stays in sight beside a slider far down.
     page.tab.locator("#tolerance-IF").scroll_into_view_if_needed()
     playwright_api.expect(page.tab.locator("#accuracy")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1200, 400])
+def test_screen_readers_and_weak_eyes_can_use_it(page: Page, scheme: str, width: int) -> None:
+    page.tab.emulate_media(color_scheme=scheme)
+    page.tab.set_viewport_size({"width": width, "height": 900})
+    page.tab.click("#pin")
+    page.expect("#point-table", "DP")
+    assert violations(page.tab) == []

@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import sys
 import warnings
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import typer
 
 import fairlimits
+from fairlimits.apps.cli.as_json import with_json
 from fairlimits.apps.cli.audit import audit
 from fairlimits.apps.cli.ceiling import ceiling
 from fairlimits.apps.cli.cells import cells
@@ -29,27 +30,23 @@ from fairlimits.errors import ConstantRuleWarning, FairlimitsError, InputError
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     help="How fair and how accurate can any classifier be on your data, given what it may see?",
     epilog="Start with: fairlimits report adult -o report.html",
 )
-for command in (
-    report,
-    frontier,
-    ceiling,
-    scenarios,
-    audit,
-    decorrelate,
-    fidelity,
-    reproduce,
-    explore,
-    cells,
-    merge,
-    datasets,
-):
-    app.command()(command)
+# The groups of --help, in the order of a user's questions.
+_QUESTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "What does fairness cost on my data?": (report, frontier, ceiling, scenarios, explore),
+    "Where does my model stand?": (audit,),
+    "How do I hand data over?": (decorrelate,),
+    "My table is large, or lies at several places": (cells, merge),
+    "Can I trust it? Generated rows, the paper, benchmark data": (fidelity, reproduce, datasets),
+}
+for question, commands in _QUESTIONS.items():
+    for command in commands:
+        # The explorer finds nothing by itself: it serves a page until it is stopped.
+        app.command(rich_help_panel=question)(command if command is explore else with_json(command))
 
 
 def _version(asked: bool) -> None:

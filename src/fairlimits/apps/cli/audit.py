@@ -58,7 +58,7 @@ def audit(
         Path | None, typer.Option(help="Draw the first model's rates of each group: .png, .pdf or .svg.")
     ] = None,
     seed: options.Seed = 0,
-) -> None:
+) -> dict[str, Any]:
     """Say where models stand, and how much of their loss is avoidable at the same fairness.
 
     Models and rules are judged on rows that the rules have not seen. The models must not have seen any of the rows.
@@ -103,12 +103,13 @@ def audit(
             progress=tell,
         )
     _print(found, confidence)
+    made = {"data": table.data, "seed": seed, "test size": test_size}
+    record = _record(found, made, small_groups_note(dataset, counted=suppress is None))
     if output is not None:
         if output.suffix.lower() == ".csv":
             write_csv(output, found.to_frame())
         else:
-            made = {"data": table.data, "seed": seed, "test size": test_size}
-            write_json(output, _record(found, made, small_groups_note(dataset, counted=suppress is None)))
+            write_json(output, record)
         say(f"Written to {output}.")
     if by_group is not None:
         write_csv(by_group, found.rates_to_frame())
@@ -120,6 +121,7 @@ def audit(
             say(f"Nothing to draw: no frontier could be estimated, so {plot} is not written.")
     if plot_rates is not None:
         _draw(lambda: found.plot_rates().figure, plot_rates)
+    return record
 
 
 def _print(found: Audit, confidence: float) -> None:

@@ -51,7 +51,7 @@ def ceiling(
         Path | None, typer.Option("--output", "-o", help="Write to a .csv, .json, .png, .pdf or .svg file.")
     ] = None,
     seed: options.Seed = 0,
-) -> None:
+) -> dict[str, Any]:
     """Find what no rule that sees these features can pass, with stated confidence and no assumption about the law.
 
     Beside it stands the best rule found, judged on 30% of the rows: between both nobody knows.
@@ -85,9 +85,13 @@ def ceiling(
         top = find(dataset, tolerances, confidence=confidence, resolution=resolution, progress=tell, **asked)
     found = _found(dataset, top, asked)
     _print(top, found)
+    held = [own.to_dict() for own in found.held_out]
+    made = {"data": table.data, "seed": seed}
+    content = {"made from": made, **top.to_dict(), "found": held, "in words": top.summary()}
     if output is not None:
-        _write(output, top, found, {"data": table.data, "seed": seed})
+        _write(output, top, found, content)
         say(f"Written to {output}.")
+    return content
 
 
 def _steps(given: list[str]) -> Any:
@@ -138,7 +142,7 @@ def _print(top: Ceiling, found: Frontier) -> None:
     say(top.summary())
 
 
-def _write(output: Path, top: Ceiling, found: Frontier, made: dict[str, Any]) -> None:
+def _write(output: Path, top: Ceiling, found: Frontier, content: dict[str, Any]) -> None:
     from fairlimits._util.frames import arrow_table
     from fairlimits._util.storage import write_whole
 
@@ -148,12 +152,11 @@ def _write(output: Path, top: Ceiling, found: Frontier, made: dict[str, Any]) ->
             figure, ax = subplots(figsize=(6.2, 4.0))
             found.plot(ax, color=COLOURS["aware" if top.aware else "unaware"], label="found")
             top.plot(ax, color="black")
-            ax.set_title(f"What is possible on {Path(made['data']).stem}, group {'seen' if top.aware else 'hidden'}")
+            ax.set_title(f"What is possible on {Path(content['made from']['data']).stem}, group {'seen' if top.aware else 'hidden'}")
             with write_whole(output) as temporary:
                 figure.savefig(temporary)
             close(figure)
     elif suffix == ".csv":
         write_csv(output, arrow_table(top.to_frame()))
     else:
-        held = [own.to_dict() for own in found.held_out]
-        write_json(output, {"made from": made, **top.to_dict(), "found": held, "in words": top.summary()})
+        write_json(output, content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -40,7 +40,7 @@ def cells(
         ),
     ] = None,
     cutting: RowCellOptions,
-) -> None:
+) -> dict[str, Any]:
     """Cut rows into cells, and keep the joint law of cell, group and label in a file.
 
     The file holds shares and counts, the centre of each cell, which is the mean of its rows, the names of columns,
@@ -72,6 +72,13 @@ def cells(
         f"{dist.origin.rows:,} rows in {dist.n_cells} cells ({dist.origin.partition}), groups {', '.join(dist.groups)}."
     )
     say(f"Written to {output}.")
+    return {
+        "rows": dist.origin.rows,
+        "cells": dist.n_cells,
+        "partition": dist.origin.partition,
+        "groups": list(dist.groups),
+        "written to": str(output),
+    }
 
 
 def _count_like(like: Path, sources: SourceOptions, cutting: CellOptions, flags: Mapping[str, str]) -> CellDistribution:

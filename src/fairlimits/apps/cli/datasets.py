@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from fairlimits.apps.cli.terminal import print_table, say
 
+if TYPE_CHECKING:
+    from fairlimits.data import BenchmarkStatus
 
-def datasets() -> None:
+
+def datasets() -> dict[str, Any]:
     """List the benchmark data sets, where each is looked for, and whether it is there."""
     from fairlimits.data import benchmark_status
 
@@ -20,6 +25,19 @@ def datasets() -> None:
         say(f"{status.name}: {status.source}. Licence: {status.licence}.")
         for place in status.places:
             say(f"  {'found in' if place == status.found else _where(place)} {place}")
+    return {status.name: _record(status) for status in known}
+
+
+def _record(status: BenchmarkStatus) -> dict[str, Any]:
+    return {
+        "rows": status.rows,
+        "label": status.label,
+        "sensitive": status.sensitive,
+        "found": status.found,
+        "looked for in": list(status.places),
+        "source": status.source,
+        "licence": status.licence,
+    }
 
 
 def _where(place: str) -> str:

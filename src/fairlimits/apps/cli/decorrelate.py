@@ -66,7 +66,7 @@ def decorrelate(
         str, typer.Option(help="Categories that a kept plan does not know: refuse them, or take them as missing.")
     ] = "refuse",
     cutting: MapCellOptions,
-) -> None:
+) -> dict[str, Any]:
     """Map the features so that the group cannot be told from them, at the least loss and the least change.
 
     The map is made on 60% of the rows, on cells that cut the features and an estimate of group and label given them
@@ -83,13 +83,12 @@ def decorrelate(
     from fairlimits.decorrelation import check_weight
     from fairlimits.decorrelation import decorrelate as find_map
     from fairlimits.limits import solve
-    from fairlimits.notions import check_tolerances
+    from fairlimits.notions import check_tolerances, plain_records
 
     check_outputs([table.data, plan], (output, (".parquet", ".csv")), (save_plan, (".npz",)))
     if plan is not None:
         _refuse_unused(context)
-        _apply_saved(plan, table.data, output, unseen, with_label, cutting.seed)
-        return
+        return _apply_saved(plan, table.data, output, unseen, with_label, cutting.seed)
     if with_label and output is None:
         raise InputError("--with-label is about the file of mapped rows; say where to write it with -o mapped.parquet.")
     if unseen != "refuse":
@@ -115,8 +114,15 @@ def decorrelate(
     if save_plan is not None:
         found.save(save_plan)
         say(f"Plan kept in {save_plan}.")
+    record = {
+        "made from": {"data": table.data, "seed": cutting.seed, "rows": train.n_rows, "cells": dist.n_cells},
+        "plug-in": plain_records(found.figures()),
+        "held out": plain_records(certificate.figures()),
+        "in words": certificate.summary(),
+    }
     if output is not None and mapped is not None:
-        _write(output, mapped, with_label)
+        record |= _write(output, mapped, with_label)
+    return record
 
 
 def _refuse_unused(context: typer.Context) -> None:
@@ -127,7 +133,9 @@ def _refuse_unused(context: typer.Context) -> None:
         raise InputError(f"A kept plan takes no {', '.join(given)}: it is made already; leave that out.")
 
 
-def _apply_saved(path: Path, data: str, output: Path | None, unseen: str, with_label: bool, seed: int) -> None:
+def _apply_saved(
+    path: Path, data: str, output: Path | None, unseen: str, with_label: bool, seed: int
+) -> dict[str, Any]:
     from fairlimits.data import benchmark_names, load_dataset, read_table
     from fairlimits.decorrelation import Decorrelation
 
@@ -136,10 +144,10 @@ def _apply_saved(path: Path, data: str, output: Path | None, unseen: str, with_l
     plan = Decorrelation.load(path)
     rows = load_dataset(data) if data in benchmark_names() else read_table(data)
     mapped = plan.apply(rows, random_state=seed, unseen=unseen, with_label=with_label)  # type: ignore[arg-type]
-    _write(output, mapped, with_label)
+    return _write(output, mapped, with_label)
 
 
-def _write(output: Path, table: pa.Table, with_label: bool) -> None:
+def _write(output: Path, table: pa.Table, with_label: bool) -> dict[str, Any]:
     import pyarrow.parquet as pq
 
     from fairlimits._util.storage import write_whole
@@ -155,6 +163,7 @@ def _write(output: Path, table: pa.Table, with_label: bool) -> None:
             "Warning: the labels are in the file; as far as they depend on the group, they give it away (the AUC of an "
             "adversary on features and label says how far)."
         )
+    return {"mapped rows": table.num_rows, "written to": str(output)}
 
 
 def _print(plan: Decorrelation, certificate: Certificate, train: Dataset) -> None:

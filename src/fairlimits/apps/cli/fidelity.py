@@ -47,7 +47,7 @@ def fidelity(
         ),
     ] = None,
     seed: options.Seed = 0,
-) -> None:
+) -> dict[str, Any]:
     """Judge whether rows of a generator stand for the people, or only for the rows that it learned.
 
     It is compared by the paper's protocol, and with one half of the rows after it learned the other.
@@ -75,10 +75,12 @@ def fidelity(
     with progress_bar(f"Judging {generator}") as tell:
         report = fidelity_report(dataset, recipe, cells=cells, n_samples=samples, random_state=seed, progress=tell)
     _print(report, dataset.n_rows)
+    made = {"data": table.data, "seed": seed, "rows": dataset.n_rows, **settings}
+    record = _record(report, made, dataset.small_groups_note)
     if output is not None:
-        made = {"data": table.data, "seed": seed, "rows": dataset.n_rows, **settings}
-        _write(output, report, made, dataset.small_groups_note)
+        _write(output, report, record)
         say(f"Written to {output}.")
+    return record
 
 
 def _print(report: FidelityReport, rows: int) -> None:
@@ -139,44 +141,44 @@ def _p_value(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _write(output: Path, report: FidelityReport, made: Mapping[str, Any], note: str | None) -> None:
+def _write(output: Path, report: FidelityReport, record: Mapping[str, Any]) -> None:
     from fairlimits._util.storage import write_whole
 
     suffix = output.suffix.lower()
     if suffix in _PICTURES:
         with figure_style():
             figure = report.figure()
-            title = f"{Path(made['data']).stem}: rows of {report.generator} against people held out"
+            title = f"{Path(record['made from']['data']).stem}: rows of {report.generator} against people held out"
             figure.suptitle(title, parse_math=False)
             with write_whole(output) as temporary:
                 figure.savefig(temporary)
             close(figure)
         return
-    table = report.to_frame()
     if suffix == ".csv":
-        write_csv(output, table)
+        write_csv(output, report.to_frame())
         return
+    write_json(output, record)
+
+
+def _record(report: FidelityReport, made: Mapping[str, Any], note: str | None) -> dict[str, Any]:
     # JSON has no NaN: a figure that cannot be computed is null.
     rows = [
         {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
-        for row in table.to_pylist()
+        for row in report.to_frame().to_pylist()
     ]
-    write_json(
-        output,
-        {
-            "made from": {**made, "generator": report.generator, "samples": report.n_samples},
-            "notes": [] if note is None else [note],
-            "cells": report.fitted.n_cells,
-            "comparisons": rows,
-            "held-out distance": report.held_out.total_distance,
-            "noise floor": report.noise_floor.total_distance,
-            "auc": report.auc,
-            "auc of the half learned": report.auc_floor,
-            "accuracy": report.accuracy,
-            "accuracy of the half learned": report.accuracy_real,
-            "copies": report.copies,
-            "copies among people held out": report.copies_natural,
-            "seconds to learn": report.fit_seconds,
-            "seconds to draw": report.sample_seconds,
-        },
-    )
+    return {
+        "made from": {**made, "generator": report.generator, "samples": report.n_samples},
+        "notes": [] if note is None else [note],
+        "cells": report.fitted.n_cells,
+        "comparisons": rows,
+        "held-out distance": report.held_out.total_distance,
+        "noise floor": report.noise_floor.total_distance,
+        "auc": report.auc,
+        "auc of the half learned": report.auc_floor,
+        "accuracy": report.accuracy,
+        "accuracy of the half learned": report.accuracy_real,
+        "copies": report.copies,
+        "copies among people held out": report.copies_natural,
+        "seconds to learn": report.fit_seconds,
+        "seconds to draw": report.sample_seconds,
+    }

@@ -50,7 +50,7 @@ def frontier(
         Path | None, typer.Option("--output", "-o", help="Write to a .csv, .json, .png, .pdf or .svg file.")
     ] = None,
     cutting: CellOptions,
-) -> None:
+) -> dict[str, Any]:
     """Trace the best accuracy at each tolerance, with the group seen and hidden.
 
     Several notions are constrained together and move together; --fix holds some of them still.
@@ -91,12 +91,14 @@ def frontier(
         law = dist = cutting.cut(rows, chosen)
     curves, notes = _trace(law, dist, asked, cutting.seed)
     _print(dist, curves, asked)
+    # What made the cells: the option may say auto, and saved cells were made before.
+    cut = {"partition": dist.origin.partition, "generator": dist.origin.generator or "none"}
+    made = {"data": " ".join(sources.data), "cells": dist.n_cells, **cut, "seed": cutting.seed, **asked.record()}
+    found = _record(curves, made, [*notes_of(rows, dist), *notes])
     if output is not None:
-        # What made the cells: the option may say auto, and saved cells were made before.
-        cut = {"partition": dist.origin.partition, "generator": dist.origin.generator or "none"}
-        made = {"data": " ".join(sources.data), "cells": dist.n_cells, **cut, "seed": cutting.seed, **asked.record()}
-        _write(output, curves, made, asked.held, [*notes_of(rows, dist), *notes])
+        _write(output, curves, found, asked.held)
         say(f"Written to {output}.")
+    return found
 
 
 def _trace(
@@ -194,9 +196,8 @@ def _mark(curve: Frontier, position: float) -> str:
 def _write(
     output: Path,
     curves: Mapping[bool, Frontier],
-    made: Mapping[str, Any],
+    found: Mapping[str, Any],
     held: Sequence[str],
-    notes: Sequence[str],
 ) -> None:
     import pyarrow as pa
 
@@ -211,7 +212,7 @@ def _write(
                 style = "-" if aware else (0, (5, 2))
                 curve.plot(ax, label=name, color=COLOURS["aware" if aware else "unaware"], linestyle=style)
             asked = "".join(f", {each}" for each in held)
-            ax.set_title(f"Best rule on {Path(made['data']).stem}{asked}", wrap=True)
+            ax.set_title(f"Best rule on {Path(found['made from']['data']).stem}{asked}", wrap=True)
             ax.legend()
             with write_whole(output) as temporary:
                 figure.savefig(temporary)
@@ -224,6 +225,10 @@ def _write(
     if suffix == ".csv":
         write_csv(output, pa.concat_tables(tables))
         return
+    write_json(output, found)
+
+
+def _record(curves: Mapping[bool, Frontier], made: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]:
     content = {"made from": dict(made), "figures": "plug-in", "exact": curves[True].exact, "notes": list(notes)}
     for aware, curve in curves.items():
         columns = curve.to_frame().to_pydict()
@@ -232,4 +237,4 @@ def _write(
             # JSON has no NaN: a gap that cannot be computed is null.
             **{name: [None if math.isnan(v) else v for v in values] for name, values in columns.items()},
         }
-    write_json(output, content)
+    return content

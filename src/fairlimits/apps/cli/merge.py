@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,7 +14,7 @@ from fairlimits.apps.cli.terminal import check_outputs, print_table, say
 def merge(
     files: Annotated[list[Path], typer.Argument(help="Files that fairlimits cells wrote, or .save() in Python.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Write to this .npz file.")],
-) -> None:
+) -> dict[str, Any]:
     """Add up counts that were made on the same cells.
 
     Make the first file with fairlimits cells, and the others with fairlimits cells --like FIRST. The result is what
@@ -37,3 +37,5 @@ def merge(
     rows = [(str(file), f"{own.origin.rows:,}") for file, own in zip(files, given, strict=True)]
     print_table(("file", "rows"), [*rows, ("together", f"{dist.origin.rows:,}")])
     say(f"Written to {output}.")
+    counted = {str(file): own.origin.rows for file, own in zip(files, given, strict=True)}
+    return {"files": counted, "rows": dist.origin.rows, "cells": dist.n_cells, "written to": str(output)}

@@ -18,10 +18,12 @@ import inspect
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 if TYPE_CHECKING:
     import typer
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,7 @@ class OptionGroup:
         return [signature.parameters[own.name].replace(annotation=hints[own.name]) for own in fields(cls)]
 
 
-def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
+def expand_groups(command: Callable[..., Found]) -> Callable[..., Found]:
     """Give a command that takes groups the signature that Typer needs: one parameter for each of their fields."""
     signature = inspect.signature(command, eval_str=True)
     expanded: list[inspect.Parameter] = []
@@ -51,11 +53,11 @@ def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
             expanded.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     @functools.wraps(command)
-    def run(**given: Any) -> None:
+    def run(**given: Any) -> Found:
         made = {
             name: group(**{own.name: given.pop(own.name) for own in fields(group)}) for name, group in groups.items()
         }
-        command(**given, **made)
+        return command(**given, **made)
 
     run.__signature__ = inspect.Signature(expanded, return_annotation=None)  # type: ignore[attr-defined]
     run.__annotations__ = {own.name: own.annotation for own in expanded}

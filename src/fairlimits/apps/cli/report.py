@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,7 +40,7 @@ def report(
         typer.Option("--ceiling/--no-ceiling", help="Say what no rule passes, or leave that out, which is quicker."),
     ] = True,
     seed: options.Seed = 0,
-) -> None:
+) -> dict[str, Any]:
     """Write a page that says what fairness costs on this data, on people that no rule has seen.
 
     Examples
@@ -84,3 +84,4 @@ def report(
     found.save(output)
     say(found.summary())
     say(f"Written to {output}.")
+    return found.to_dict()

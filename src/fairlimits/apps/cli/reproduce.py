@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -61,7 +61,7 @@ def reproduce(
         bool, typer.Option("--quick", help="A trial in seconds on few rows and cells; its figures mean nothing.")
     ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do again what is kept in the folder.")] = False,
-) -> None:
+) -> dict[str, Any]:
     """Reproduce a table or figure of the paper, or all of them.
 
     The folder holds a page (index.html), a CSV file for each table and figure, PNG and PDF files, and what was
@@ -100,6 +100,11 @@ def reproduce(
         )
     _print(found)
     say(f"Took {time.perf_counter() - start:.0f} s ({time.process_time() - start_cpu:.0f} s of processor time).")
+    sections = [
+        {"title": own.title, "claims": len(own.claims), "claims that hold": sum(claim.holds for claim in own.claims)}
+        for own in found.sections
+    ]
+    return {"sections": sections, "notes": [*found.missing, *found.notes], "page": str(found.page)}
 
 
 def _keep_data(output: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -56,7 +56,7 @@ def scenarios(
     suppress: options.Suppress = None,
     ceiling: options.Ceiling = False,
     seed: options.Seed = 0,
-) -> None:
+) -> dict[str, Any]:
     """Compare the four situations: the group seen or hidden, the features decorrelated from it or not.
 
     Every figure is given twice: as the estimate has it (plug-in), and on rows that took no part (held out).
@@ -108,13 +108,16 @@ def scenarios(
         say(f"Note: {note}")
     if suppress is None and (needed := _rows_needed(found, dataset.counts, tolerances)):
         say(needed)
+    made = {"data": table.data, "seed": seed, "test size": test_size, "certify": certify}
+    settled = small_groups_note(dataset, counted=suppress is None)
+    kept = [note for note in (settled, further, *notes) if note is not None]
+    record = {"made from": made, "figures": _FIGURES, "notes": kept, **found.to_dict()}
     if output is not None:
-        made = {"data": table.data, "seed": seed, "test size": test_size, "certify": certify}
-        settled = small_groups_note(dataset, counted=suppress is None)
-        _write(output, found, made, [note for note in (settled, further, *notes) if note is not None])
+        _write(output, found, record)
     if by_group is not None:
         write_csv(by_group, found.rates_to_frame())
         say(f"Rates by group written to {by_group}.")
+    return record
 
 
 @contextmanager
@@ -144,11 +147,11 @@ def _set_aside(found: Scenarios, dataset: Dataset) -> str | None:
     return set_aside_note(dataset.groups, held_out, " on the held-out rows", beyond=dataset.counts)
 
 
-def _write(output: Path, found: Scenarios, made: Mapping[str, Any], notes: Sequence[str]) -> None:
+def _write(output: Path, found: Scenarios, record: Mapping[str, Any]) -> None:
     if output.suffix.lower() == ".csv":
         write_csv(output, found.to_frame())
     else:
-        write_json(output, {"made from": dict(made), "figures": _FIGURES, "notes": list(notes), **found.to_dict()})
+        write_json(output, record)
     say(f"Written to {output}.")
 
 

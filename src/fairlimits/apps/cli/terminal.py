@@ -175,8 +175,13 @@ def write_csv(path: Path, table: pa.Table) -> None:
         pa_csv.write_csv(table, temporary)
 
 
+def json_text(content: Mapping[str, Any]) -> str:
+    """Write plain data as JSON."""
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write plain data as JSON, whole or not at all."""
     from fairlimits._util.storage import write_text
 
-    write_text(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(path, json_text(content))

@@ -158,9 +158,9 @@ def _results() -> list[Any]:
             ],
             className="buttons",
         ),
-        html.Div(id="rates", className="wide"),
-        html.Div(id="gaps", className="wide"),
-        html.Div(id="decorrelation", className="wide"),
+        _scrolled("rates", "How each group fares"),
+        _scrolled("gaps", "Gaps and shadow prices"),
+        _scrolled("decorrelation", "Features independent of the group"),
     ]
 
 
@@ -178,7 +178,7 @@ def _comparison(subject: Subject) -> list[Any]:
         ]
     return [
         html.H2("Pinned points and models"),
-        html.Div(id="table", className="wide"),
+        _scrolled("table", "Pinned points and models"),
         dcc.Upload(words, id="upload", className="upload", disabled=subject.data is None),
         html.P(id="upload-message", className="problem", role="alert"),
     ]
@@ -277,7 +277,13 @@ def point_table(points: Sequence[Point], notions: Sequence[str]) -> list[Any]:
     """The pinned points and models, each with a button to remove it."""
     if not points:
         return [html.P("None yet. Pin a point to compare it with others.", className="note")]
-    heads = ("", "what", "accuracy", *(f"gap {name}" for name in notions), "")
+    heads: tuple[Any, ...] = (
+        _unseen("number"),
+        "what",
+        "accuracy",
+        *(f"gap {name}" for name in notions),
+        _unseen("remove"),
+    )
     body = [
         html.Tr(
             [
@@ -298,6 +304,17 @@ def point_table(points: Sequence[Point], notions: Sequence[str]) -> list[Any]:
         for point in points
     ]
     return [html.Table([html.Thead(html.Tr([html.Th(head) for head in heads])), html.Tbody(body)], id="point-table")]
+
+
+def _scrolled(name: str, words: str) -> html.Div:
+    """A place for a table that scrolls sideways where the screen is narrow, by the keyboard too."""
+    spoken: dict[str, Any] = {"aria-label": words}
+    return html.Div(id=name, className="wide", tabIndex=0, role="region", **spoken)
+
+
+def _unseen(words: str) -> html.Span:
+    """Words that are only spoken."""
+    return html.Span(words, className="unseen")
 
 
 def _gap(point: Point, name: str) -> str:

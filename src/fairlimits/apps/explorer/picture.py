@@ -13,7 +13,8 @@ from fairlimits.apps.explorer.sentences import Point, sees
 from fairlimits.notions import title
 
 _FONT = 'system-ui, "Segoe UI", Roboto, sans-serif'
-_POINT_COLOURS = {"pin": INK, "model": COLOURS["EOd"]}
+# A grey that shows on a light page and on a dark one.
+_POINT_COLOURS = {"pin": "#7b8794", "model": COLOURS["EOd"]}
 
 
 def axis_title(moving: str) -> str:
@@ -47,8 +48,9 @@ def plotly_figure(answer: Answer, curves: Mapping[bool, Curve], points: Sequence
         "layout": {
             "template": None,
             "font": {"family": _FONT, "color": INK, "size": 13},
-            "paper_bgcolor": "white",
-            "plot_bgcolor": "white",
+            # The page shows through, light or dark.
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
             "margin": {"l": 64, "r": 12, "t": 8, "b": 56},
             "xaxis": {**axis, "title": {"text": axis_title(answer["moving"])}, "rangemode": "tozero"},
             "yaxis": {**axis, "title": {"text": "accuracy (plug-in)"}, "tickformat": ".3f", "automargin": True},

@@ -59,6 +59,8 @@ def make_app(subject: Subject) -> Any:
         update_title=None,
         assets_folder=str(Path(__file__).parent / "assets"),
     )
+    # Screen readers have to know which language to speak.
+    app.index_string = app.index_string.replace("<html>", '<html lang="en">')
     app.layout = page.layout(subject)
     callbacks.register(app, subject)
     app.server.config["MAX_CONTENT_LENGTH"] = _MOST_REQUEST

@@ -72,6 +72,15 @@ def report(
     -------
     Report
         Too few rows, tolerances that could not be met and the like are in its ``warnings``.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> data = fl.load_dataset("adult", features=["age", "education-num", "hours-per-week"]).take(range(2_000))
+    >>> found = fl.report(data, {"DP": 0.05}, name="Adult, a part", estimator=LogisticRegression())
+    >>> found.to_html()[:15]
+    '<!doctype html>'
     """
     if not isinstance(data, Dataset):
         raise InputError(

@@ -50,6 +50,16 @@ class Report(Shown):
         What makes the report again: a call, or a command.
     frame_kind : str
         Library that `to_frame` makes a frame of, by default Arrow.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> data = fl.load_dataset("adult", features=["age", "education-num", "hours-per-week"]).take(range(2_000))
+    >>> found = fl.report(data, {"DP": 0.05}, name="Adult, a part", estimator=LogisticRegression())
+    >>> found.to_dict()["rows"]
+    2000
+    >>> found.save("report.html")  # doctest: +SKIP
     """
 
     findings: Findings

@@ -54,6 +54,15 @@ class Audit(Shown):
         Whether the rules were made from the predictions, for want of other features.
     suppress : int, optional
         Fewest people that a figure may rest on, where others are suppressed.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[4, 1], [2, 0]], [[2, 2], [1, 2]], [[0, 1], [1, 4]]])
+    >>> found = fl.audit(dist, {"model": [0.0, 0.0, 1.0]}, notions=["DP"])  # on cells: exact, without intervals
+    >>> line = found.to_frame().to_pylist()[0]
+    >>> round(line["accuracy"], 3), round(line["gap"], 3)
+    (0.7, 0.4)
     """
 
     models: tuple[AuditedModel, ...]

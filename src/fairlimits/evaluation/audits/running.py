@@ -101,6 +101,19 @@ def audit(
     -----
     BeatenWarning
         If a model is better than the best rule we found at its own gap, beyond what chance explains.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> data = fl.load_dataset("adult").take(range(3_000))
+    >>> degree = (data.columns["education-num"] >= 13).astype(int)  # stands for a model
+    >>> quick = LogisticRegression(max_iter=500)
+    >>> found = fl.audit(data, {"degree": degree}, notions=["DP"], estimator=quick, resamples=200)
+    >>> found.to_frame().column_names[:4]
+    ['model', 'notion', 'rate of the gap', 'lowest']
+    >>> found["degree"].gaps["DP"].low < found["degree"].gaps["DP"].high
+    True
     """
     names = _check_notions(notions)
     check_confidence(confidence)

@@ -123,6 +123,16 @@ def discretize(
     -----
     SamplingWarning
         If `n_samples` is less than `samples_needed` for the number of cells.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> data = fl.load_dataset("adult").take(range(3_000))
+    >>> dist = fl.discretize(data, 32, partition="features", generator=None)
+    >>> dist.n_cells, dist.groups
+    (32, ('Female', 'Male'))
+    >>> round(float(dist.mass.sum()), 6)
+    1.0
     """
     check_partitions([partition])
     check_settings(CELLS if cells is None else cells, relative_error or 0.0)

@@ -73,6 +73,17 @@ class CellDistribution(Checked, Shown):
         How the distribution was made.
     places : OutcomeCells, optional
         How rows find their cells, where that is not the nearest centroid. It holds fitted learners and is not saved.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]])
+    >>> dist.n_cells, dist.n_groups
+    (2, 2)
+    >>> dist.mass[0].tolist()  # the first cell: groups, then labels
+    [[0.2, 0.1], [0.1, 0.0]]
+    >>> fl.solve(dist, {}).accuracy
+    0.7
     """
 
     mass: Floats

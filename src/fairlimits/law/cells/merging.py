@@ -34,6 +34,17 @@ def merge(distributions: Sequence[CellDistribution]) -> CellDistribution:
     ------
     InputError
         If the cells, the groups or the meaning of a column differ, or if a distribution was not counted.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> people = fl.load_dataset("adult").take(range(4_000))
+    >>> here, there = people.take(range(2_000)), people.take(range(2_000, 4_000))
+    >>> first = fl.discretize(here, 16, partition="features", generator=None)
+    >>> second = fl.discretize(there, like=first)
+    >>> both = fl.merge([first, second])
+    >>> int(both.counts.sum())
+    4000
     """
     given = list(distributions)
     odd = next((dist for dist in given if not isinstance(dist, CellDistribution)), None)

@@ -50,6 +50,15 @@ class Neighbourhood:
         the scores of each group by themselves. "all": the scores of every group with those of every group,
         in the same cell too, so that like people of two groups are decided alike. "paper": the paper's
         weighting by P(X | A), which is almost no constraint; for reproduction only.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> dist = fl.CellDistribution.from_mass([[[2, 1], [1, 0]], [[0, 1], [2, 3]]], distances=[[0.0, 0.1], [0.1, 0.0]])
+    >>> alike = fl.Neighbourhood(eta=0.2, theta=1.0)
+    >>> rule = fl.solve(dist, {"IF": 0.25}, neighbours=alike)
+    >>> round(rule.gaps["IF"], 3)
+    0.25
     """
 
     percentile: float = 3.5

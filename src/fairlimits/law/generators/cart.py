@@ -84,6 +84,15 @@ class CartGenerator:
     A value that is drawn is one that some training row has in that column. No row is copied on purpose, but a
     combination that is frequent will be drawn again. A column that is nearly unique (an identifier, a survey
     weight) makes copies identifiable: leave it out.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> data = fl.load_dataset("adult").take(range(3_000))
+    >>> generator = fl.law.CartGenerator(min_leaf=20).fit(data, random_state=0)
+    >>> rows = generator.sample(500, random_state=0)
+    >>> rows.n_rows, rows.groups == data.groups
+    (500, True)
     """
 
     min_leaf: int = 20

@@ -53,6 +53,14 @@ class CtganGenerator:
         Passes over the rows. The paper trains for 400.
     batch_size : int, default=500
         Rows a step, a multiple of 10.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> generator = fl.law.CtganGenerator("tvae", epochs=10)
+    >>> generator.name
+    'tvae'
+    >>> rows = generator.fit(fl.load_dataset("adult")).sample(1_000)  # doctest: +SKIP
     """
 
     network: Literal["ctgan", "tvae"] = "ctgan"

@@ -77,6 +77,17 @@ def estimate_outcome(
     Returns
     -------
     Outcome
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> data = fl.load_dataset("adult").take(range(3_000))
+    >>> outcome = fl.estimate_outcome(data, estimator=LogisticRegression(max_iter=500))
+    >>> outcome.q.shape  # rows, groups, labels
+    (3000, 2, 2)
+    >>> bool(outcome.calibration_error() < 0.05)
+    True
     """
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
         raise InputError(f"The number of folds is {folds!r}; give a whole number of at least 2.")

@@ -49,6 +49,18 @@ class Outcome(Checked, Shown):
         For each factor, the out-of-fold log-loss of every learner tried, and of the average that was chosen.
     chosen : mapping of str to tuple of str
         For each factor, the learners that are averaged.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> data = fl.load_dataset("adult").take(range(3_000))
+    >>> outcome = fl.estimate_outcome(data, estimator=LogisticRegression(max_iter=500))
+    >>> rule = fl.solve(outcome, {"DP": 0.05})
+    >>> round(rule.gaps["DP"], 3)
+    0.05
+    >>> bool(rule.accuracy <= rule.bayes_accuracy)
+    True
     """
 
     data: Dataset

@@ -1,4 +1,4 @@
-// The two things that must happen in the browser itself.
+// What must happen in the browser itself.
 window.dash_clientside = Object.assign({}, window.dash_clientside, {
   explorer: {
     // Ask for what the controls say, one question at a time: while one is being answered, the slider runs ahead, and
@@ -18,4 +18,29 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
       return [{contents: contents, name: name, at: Date.now()}, "", null];
     },
   },
+});
+
+// Dash calls a check box an option of a list box, and leaves sliders without a name. Screen readers are told what
+// they are: a group of native check boxes, and the tolerance of a notion.
+const tell = (element, name, value) => {
+  if (element && element.getAttribute(name) !== value) { element.setAttribute(name, value); }
+};
+const name_controls = () => {
+  for (const list of document.querySelectorAll('[role="listbox"].dash-options-list')) {
+    tell(list, "role", "group");
+    tell(list, "aria-label", list.textContent.trim());
+  }
+  for (const option of document.querySelectorAll('.dash-options-list label')) {
+    option.removeAttribute("role");
+    option.removeAttribute("aria-selected");
+  }
+  tell(document.querySelector('.upload input[type="file"]'), "aria-label", "a CSV of predictions");
+  for (const place of document.querySelectorAll(".tolerance")) {
+    const words = "largest gap allowed, " + place.querySelector(".dash-options-list").textContent.trim();
+    tell(place.querySelector('[role="slider"]'), "aria-label", words);
+    tell(place.querySelector('input[type="number"]'), "aria-label", words);
+  }
+};
+new MutationObserver(name_controls).observe(document, {
+  childList: true, subtree: true, attributes: true, attributeFilter: ["role", "aria-selected"],
 });
