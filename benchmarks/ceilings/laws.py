@@ -115,6 +115,11 @@ def _hashed(x: Floats, group: Ints) -> Floats:
     return np.asarray(0.05 + 0.9 * (key * 7919 % 997) / 997)
 
 
+def _even(x: Floats, group: Ints) -> Floats:
+    """Chances of 0.15 or 0.85, by a hash of the kind: all |m| are equal, so that the bound has no slack to hide in."""
+    return np.asarray(np.where(_hashed(x, np.zeros_like(group)) > 0.5, 0.85, 0.15))
+
+
 def _dutch(strength: float) -> KindLaw:
     """Kinds as frequent as in Dutch; their (A, Y) from counts and a model of other kinds, so many people's worth."""
     data = fl.load_dataset("dutch")
@@ -136,6 +141,7 @@ _LAWS: dict[str, Callable[[], KindLaw]] = {
     "rough": lambda: _simulated("rough", 5_000, (12, 12, 12), 3, _rough, 0.5, 3),
     "hash": lambda: _simulated("hash", 3_000, (12, 12, 10), 2, _hashed, 0.7, 4),
     "hash, large": lambda: _simulated("hash, large", 20_000, (14, 14, 10), 2, _hashed, 0.4, 5),
+    "even": lambda: _simulated("even", 6_000, (10, 8, 6), 2, _even, 0.3, 7),
     "five groups": lambda: _simulated("five groups", 10_000, (8, 8, 6), 5, _smooth, 0.8, 6),
     "dutch 2": lambda: _dutch(2.0),
     "dutch 50": lambda: _dutch(50.0),

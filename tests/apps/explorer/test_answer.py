@@ -11,6 +11,8 @@ import pytest
 import fairlimits as fl
 from fairlimits.apps.explorer import Subject
 from fairlimits.apps.explorer.answer import Choices, answer, curve, read_choices
+from fairlimits.apps.explorer.picture import plotly_figure
+from fairlimits.evaluation import Study
 
 
 @pytest.mark.parametrize("aware", [False, True])
@@ -114,3 +116,16 @@ def test_sliders_end_beyond_the_free_rule(dist: fl.CellDistribution) -> None:
     for name, end in subject.ends.items():
         assert end >= max(fl.solve(dist, {}, aware=aware).gaps[name] for aware in (False, True))
         assert end <= 1
+
+
+def test_what_no_rule_passes_is_drawn_where_it_is_known(people: fl.Dataset, dist: fl.CellDistribution) -> None:
+    choices = Choices({"DP": 0.05}, aware=False, decorrelated=False, moving="DP")
+    assert Subject("people", dist, people).above(choices) is None
+    subject = Subject("people", dist, people, study=Study.of(people))
+    above = subject.above(choices)
+    assert above is not None
+    assert max(above["accuracy"]) <= 1
+    curves = {aware: subject.curve("DP", {}, aware) for aware in (True, False)}
+    drawn = plotly_figure(subject.answer(choices), curves, [], above)
+    assert "no rule passes (95%)" in [trace["name"] for trace in drawn["data"]]
+    assert subject.above(Choices({"IF": 0.1}, aware=False, decorrelated=False, moving="IF")) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -172,7 +173,7 @@ def test_the_true_limit_is_not_passed() -> None:
         ({"confidence": 2}, "confidence"),
     ],
 )
-def test_bad_options_are_refused(options: dict[str, object], words: str) -> None:
+def test_bad_options_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         fl.ceiling(people(200), {}, **options)
 
@@ -181,6 +182,6 @@ def test_bad_questions_are_refused() -> None:
     with pytest.raises(InputError, match="dict"):
         fl.ceiling(people(200), [0.1])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="Dataset"):
-        fl.ceiling(table(200), {})  # type: ignore[arg-type]
+        fl.ceiling(table(200), {})
     with pytest.raises(DataError, match="at least 50"):
         fl.ceiling(people(40), {})

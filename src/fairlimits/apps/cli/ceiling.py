@@ -152,7 +152,8 @@ def _write(output: Path, top: Ceiling, found: Frontier, content: dict[str, Any])
             figure, ax = subplots(figsize=(6.2, 4.0))
             found.plot(ax, color=COLOURS["aware" if top.aware else "unaware"], label="found")
             top.plot(ax, color="black")
-            ax.set_title(f"What is possible on {Path(content['made from']['data']).stem}, group {'seen' if top.aware else 'hidden'}")
+            sees = "seen" if top.aware else "hidden"
+            ax.set_title(f"What is possible on {Path(content['made from']['data']).stem}, group {sees}")
             with write_whole(output) as temporary:
                 figure.savefig(temporary)
             close(figure)

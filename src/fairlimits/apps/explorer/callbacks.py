@@ -73,7 +73,7 @@ def _answering(app: Dash, subject: Subject) -> None:
         moving = _moving(asked_for, before)
         try:
             answer = subject.answer(read_choices(asked_for, aware == "seen", bool(decorrelated), moving))
-            figure = plotly_figure(answer, _curves(subject, answer), points)
+            figure = _figure(subject, answer, points)
         except FairlimitsError as error:
             return *(no_update,) * 6, str(error)
         independent = answer["decorrelation"]
@@ -115,6 +115,10 @@ def choices_of(answer: Answer) -> Choices:
 def _curves(subject: Subject, answer: Answer) -> dict[bool, Curve]:
     choices = choices_of(answer)
     return {aware: subject.curve(choices.moving, choices.others, aware) for aware in (True, False)}
+
+
+def _figure(subject: Subject, answer: Answer, points: list[Point]) -> dict[str, Any]:
+    return plotly_figure(answer, _curves(subject, answer), points, subject.above(choices_of(answer)))
 
 
 def _comparing(app: Dash, subject: Subject) -> None:
@@ -170,7 +174,7 @@ def _comparing(app: Dash, subject: Subject) -> None:
         prevent_initial_call="initial_duplicate",
     )
     def show_points(points: list[Point], answer: Answer | None) -> tuple[Any, Any]:
-        figure = no_update if answer is None else plotly_figure(answer, _curves(subject, answer), points)
+        figure = no_update if answer is None else _figure(subject, answer, points)
         return page.point_table(points, subject.notions), figure
 
 
@@ -229,6 +233,7 @@ def _downloading(app: Dash, subject: Subject) -> None:
             "curve": {
                 "group seen" if aware else "group hidden": own for aware, own in _curves(subject, answer).items()
             },
+            "no rule passes": subject.above(choices_of(answer)),
             "points": points,
         }
         text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

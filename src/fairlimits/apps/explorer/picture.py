@@ -30,12 +30,16 @@ def with_position(curve: Curve, answer: Answer) -> tuple[list[float], list[float
     return [x for x, _ in pairs], [y for _, y in pairs]
 
 
-def plotly_figure(answer: Answer, curves: Mapping[bool, Curve], points: Sequence[Point]) -> dict[str, Any]:
-    """Draw for the screen, as the plain data that plotly reads.
+def plotly_figure(
+    answer: Answer, curves: Mapping[bool, Curve], points: Sequence[Point], above: Curve | None = None
+) -> dict[str, Any]:
+    """Draw for the screen, as the plain data that plotly reads; `above` is what no rule passes, if it is known.
 
     Plotly takes some HTML in labels for markup, so every name that is not ours is escaped.
     """
     traces = [_curve_trace(aware, curve, answer) for aware, curve in curves.items()]
+    if above is not None:
+        traces.append(_above_trace(above))
     for kind, symbol in (("pin", "diamond"), ("model", "x")):
         shown = placed(points, kind, answer["moving"])
         if shown:
@@ -77,6 +81,18 @@ def _curve_trace(aware: bool, curve: Curve, answer: Answer) -> dict[str, Any]:
             "dash": "solid" if aware else "dash",
         },
         "hovertemplate": "%{y:.4f} at %{x:.3f}",
+    }
+
+
+def _above_trace(above: Curve) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "no rule passes (95%)",
+        "x": above["tolerance"],
+        "y": above["accuracy"],
+        "line": {"color": MUTED, "width": 2, "dash": "dot"},
+        "hovertemplate": "no rule passes %{y:.4f} at %{x:.3f}<extra></extra>",
     }
 
 

@@ -16,12 +16,16 @@ from fairlimits.apps.explorer.answer import Answer, Choices, Curve
 from fairlimits.apps.explorer.upload import Placed, place, read_predictions
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError, SmallGroupsWarning
+from fairlimits.evaluation import Study
 from fairlimits.law import CellDistribution, can_compare, support_note
 from fairlimits.limits import Rule, solve
 from fairlimits.notions import ALL_NOTIONS, INDIVIDUAL, estimable
 
 # Curves that are kept: a slider that is dragged asks for the same one again and again.
 _KEPT = 256
+
+# Points of a ceiling: it bends little.
+_POINTS_ABOVE = 7
 
 # Sliders end at a multiple of this.
 _ROUND = 0.05
@@ -43,6 +47,8 @@ class Subject:
         The rows that models are judged on; without them no model can be placed.
     individual : CellDistribution, optional
         What is solved on with individual fairness, if that is something else.
+    study : Study, optional
+        The people prepared for ceilings; without it the page does not say what no rule passes.
     """
 
     def __init__(
@@ -51,6 +57,7 @@ class Subject:
         dist: CellDistribution,
         data: Dataset | None = None,
         individual: CellDistribution | None = None,
+        study: Study | None = None,
     ) -> None:
         self.name, self.dist, self.data = name, dist, data
         self._individual = dist if individual is None else individual
@@ -61,7 +68,9 @@ class Subject:
         self.lock = threading.Lock()
         free = [solve(dist, {}, aware=aware) for aware in (False, True)]
         self.ends = {name: _end(name, [rule.gaps[name] for rule in free]) for name in self.notions}
+        self._study = study
         self._curve = lru_cache(_KEPT)(self._solve_curve)
+        self._above = lru_cache(_KEPT)(self._find_above)
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
@@ -87,6 +96,19 @@ class Subject:
 
     def _solve_curve(self, moving: str, others: tuple[tuple[str, float], ...], aware: bool) -> Curve:
         return answers.curve(self._cells((moving, *dict(others))), moving, dict(others), aware, self.ends[moving])
+
+    def above(self, choices: Choices) -> Curve | None:
+        """What no rule passes along one notion's tolerance; None where nothing is known from above."""
+        if self._study is None or choices.moving == INDIVIDUAL:
+            return None
+        with self._asking():
+            return self._above(choices.moving, tuple(choices.others.items()), choices.aware)
+
+    def _find_above(self, moving: str, others: tuple[tuple[str, float], ...], aware: bool) -> Curve:
+        assert self._study is not None
+        at = np.linspace(0, self.ends[moving], _POINTS_ABOVE)
+        top = self._study.ceiling({**dict(others), moving: at}, aware=aware)
+        return {"tolerance": at.tolist(), "accuracy": top.curve.upper.tolist(), "exact": False}
 
     def _cells(self, names: Iterable[str]) -> CellDistribution:
         return self._individual if INDIVIDUAL in names else self.dist
