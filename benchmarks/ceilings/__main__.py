@@ -1,23 +1,27 @@
-"""``python -m benchmarks.ceilings coverage|tightness --folder DIR [--law NAME]``: measure, and write the page."""
+"""``python -m benchmarks.ceilings WHAT --folder DIR [--law NAME]``: measure, or write the page."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from benchmarks.ceilings import coverage, laws
+from benchmarks.ceilings import brackets, coverage, laws, pages
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("coverage", "tightness"))
+    parser.add_argument("what", choices=("coverage", "tightness", "brackets", "growth", "report"))
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--law", action="append", choices=laws.NAMES, help="all by default")
     asked = parser.parse_args()
     if asked.what == "coverage":
         coverage.run(asked.folder, asked.law or list(laws.NAMES))
+    elif asked.what == "report":
+        pages.write(asked.folder)
     else:
-        coverage.run_learned(asked.folder)
+        {"tightness": coverage.run_learned, "brackets": brackets.brackets, "growth": brackets.growth}[asked.what](
+            asked.folder
+        )
 
 
 if __name__ == "__main__":

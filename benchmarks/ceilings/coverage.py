@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,17 +44,20 @@ def measure(folder: Path, name: str, draws: int, learners: str) -> None:
     if path.exists():
         done = {json.loads(line)["draw"] for line in path.read_text().splitlines()}
     known = law(name)
-    truth = {f"{what}, {_sees(aware)}": known.limit(at, aware) for what, at in ASKED.items() for aware in (False, True)}
-    along = {_sees(aware): [known.limit({"DP": eps}, aware) for eps in CURVE] for aware in (False, True)}
+    truth = {f"{what}, {sees(aware)}": known.limit(at, aware) for what, at in ASKED.items() for aware in (False, True)}
+    along = {sees(aware): [known.limit({"DP": eps}, aware) for eps in CURVE] for aware in (False, True)}
     for draw in range(draws):
         if draw in done:
             continue
         with path.open("a") as file:
-            file.write(json.dumps(one_draw(known, draw, learners, truth, along)) + "\n")
+            record = one_draw(known, draw, learners)
+            for name, line in record["lines"].items():
+                line["truth"] = along[name.split(", ")[1]] if "curve" in name else truth[name]
+            file.write(json.dumps(record) + "\n")
 
 
 def one_draw(
-    known: KindLaw, draw: int, learners: str, truth: dict[str, float], along: dict[str, list[float]]
+    known: KindLaw, draw: int, learners: str, asked: Mapping[str, Mapping[str, float]] = ASKED
 ) -> dict[str, Any]:
     """Draw people, and find all ceilings."""
     data, kind = known.draw(10_000 + draw)
@@ -61,27 +65,28 @@ def one_draw(
     study = Study.of(data, random_state=draw) if learners == "default" else _with_linear_model(data, draw)
     record: dict[str, Any] = {"draw": draw, "law": known.name, "rows": data.n_rows, "lines": {}}
     for aware in (False, True):
-        sees = _sees(aware)
+        seen = sees(aware)
         people = study.twins.seen(aware)
         mass = _on_twins(known, kind, study.twins, aware)
-        for what, at in ASKED.items():
+        for what, at in asked.items():
             found = study.ceiling(at, aware=aware)
-            line = {"truth": truth[f"{what}, {sees}"], "value": found.value, "upper": found.upper}
+            line = {"value": found.value, "upper": found.upper}
             line["error"] = float(found.curve.standard_error[0])
             line["alone"] = float(found.curve.alone[0])
             if found.twins_curve is not None:
                 line |= {"twins truth": limit(mass, at, aware), "twins value": found.on_twins.value}
                 line |= {"twins upper": found.on_twins.upper, "twins error": float(found.twins_curve.standard_error[0])}
-            record["lines"][f"{what}, {sees}"] = line
+            record["lines"][f"{what}, {seen}"] = line
         curve = study.ceiling({"DP": CURVE}, aware=aware)
-        record["lines"][f"DP curve, {sees}"] = {"truth": along[sees], "upper": curve.upper.tolist()}
-        record[f"twins, {sees}"] = study.twins.share(aware)
-        record[f"strength, {sees}"] = people.crowd.strength
+        record["lines"][f"DP curve, {seen}"] = {"upper": curve.upper.tolist()}
+        record[f"twins, {seen}"] = study.twins.share(aware)
+        record[f"strength, {seen}"] = people.crowd.strength
     record["seconds"] = time.process_time() - start
     return record
 
 
-def _sees(aware: bool) -> str:
+def sees(aware: bool) -> str:
+    """What rules see, in a word."""
     return "seen" if aware else "hidden"
 
 
