@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from fairlimits._util.types import Floats
 from fairlimits.solvers.lp import Program
-from fairlimits.solvers.proofs import Failure, Optimum
+from fairlimits.solvers.proofs import Ending, Failure, Optimum
 
 METHODS: dict[str, dict[str, Any]] = {
     "simplex": {},
@@ -91,5 +91,5 @@ def attempt(seconds: float, answer: Optimum | Failure) -> Attempt:
     """What came of it, shortly."""
     if isinstance(answer, Optimum):
         return Attempt(seconds, answer.value)
-    stopped = "Time limit" in answer.reason
+    stopped = answer.ending is Ending.STOPPED
     return Attempt(seconds, None, "stopped" if stopped else f"not proven: {answer.reason}")

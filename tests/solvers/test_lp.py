@@ -16,7 +16,7 @@ from fairlimits.errors import InfeasibleError, SolverError
 from fairlimits.solvers import proofs
 from fairlimits.solvers.lp import Draft, Program
 from fairlimits.solvers.parametric import Line
-from fairlimits.solvers.proofs import Failure, Optimum, certificates
+from fairlimits.solvers.proofs import Ending, Failure, Optimum, certificates
 
 
 @dataclass(frozen=True)
@@ -235,14 +235,13 @@ def test_what_the_solver_does_not_answer_says_why() -> None:
     program = small()
     assert isinstance(program.draft(), Draft)
     program.set_row_bounds(np.array([4.0]), np.array([5.0]))
-    assert program.draft() == Failure("HiGHS ended with the status 'Infeasible'", infeasible=True)
+    assert program.draft() == Failure(Ending.INFEASIBLE, "HiGHS ended with the status 'Infeasible'")
     rng = np.random.default_rng(0)
     long = Program(rng.normal(size=50), np.zeros(50), np.ones(50))
     long.add_dense_rows(rng.normal(size=(20, 50)), np.full(20, -0.1), np.full(20, 0.1))
     stopped = long.draft(most_steps=1)
     assert isinstance(stopped, Failure)
-    assert stopped.unfinished
-    assert not stopped.infeasible
+    assert stopped.ending is Ending.STOPPED
     # Stopped once, it can go on.
     assert long.prove(stopped).value == pytest.approx(long.solve().value, abs=1e-8)
 

@@ -12,7 +12,7 @@ from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.decorrelation.exact import LARGEST_CORRELATION, ExactProgram, Face
 from fairlimits.decorrelation.problems import SAME_SCORE, Targets, pairs_of_groups
 from fairlimits.notions import INDIVIDUAL
-from fairlimits.solvers import LazyPairs, Optimum, Program, difference_rows
+from fairlimits.solvers import Layout, LazyPairs, Optimum, Program, difference_rows
 
 # Nearest targets that each source starts with, and those it may take in at a time.
 _FIRST_TARGETS = 20
@@ -50,10 +50,8 @@ class Goal:
 class Master:
     """The program of a map with some of its entries.
 
-    Its columns are those of the exact program, then what each group has more of than another at each target
-    (if the correlation has a price), then the entries. Its rows, in this order: an entry's source sends all
-    its people somewhere; what two groups have at a target; the scores of sources; the rows of the exact
-    program; sums of what groups have more of; neighbours that must differ by all that is allowed.
+    `_row_layout` and `_column_layout` say what its rows and columns are; the columns of the entries come last, so that
+    more can be added.
 
     Parameters
     ----------
@@ -73,12 +71,14 @@ class Master:
         self._apart = _differences(problem.laws, goal.correlation)
         # A score that the face fixes needs no row: only targets of that score are open to its source.
         free = np.flatnonzero(goal.face.lower[: self._sources] < goal.face.upper[: self._sources])
+        self._layout = _row_layout(program, goal, len(targets), len(self._apart), len(free))
         self._scored_in = np.full(self._sources, -1, dtype=np.int64)
-        self._scored_in[free] = self._sources + self._apart.shape[0] * len(targets) + np.arange(len(free))
-        head, row_lower, row_upper = _head(program, goal, len(targets), self._apart, free)
+        self._scored_in[free] = self._layout.at("scores")
+        columns = _column_layout(goal, len(targets), len(self._apart))
+        head, row_lower, row_upper = _head(program, goal, self._layout, columns, free)
         self._row_lower, self._row_upper = row_lower, row_upper
-        self._head = head.shape[1]
-        slacks = self._head - len(goal.face.lower)
+        self._head = len(columns)
+        slacks = len(columns) - len(goal.face.lower)
         row, column = np.nonzero((needed | self._nearest()) & ~self._barred)
         self._row, self._column = row, column
         self._lp = Program(
@@ -110,12 +110,11 @@ class Master:
         ndarray of shape (targets, sources)
             Minus infinity for the others.
         """
-        apart, targets = self._apart, len(self._targets)
         duals = optimum.duals
-        by_target = duals[self._sources : self._sources + len(apart) * targets].reshape(len(apart), targets)
+        by_target = duals[self._layout.at("differences")]
         by_score = np.where(self._scored_in >= 0, duals[self._scored_in], 0.0)
-        gains = -self._moves - duals[: self._sources]
-        gains -= by_target.T @ apart
+        gains = -self._moves - duals[self._layout.at("all sent")]
+        gains -= by_target.T @ self._apart
         gains -= np.outer(self._targets.score, by_score)
         gains[self._barred] = -np.inf
         gains[self._row, self._column] = -np.inf
@@ -150,47 +149,63 @@ class Master:
 
     def _entries(self, row: Ints, column: Ints, rows: int) -> sp.csc_array:
         """Columns of the program for some entries of the map."""
-        parts = [(column, np.arange(len(row)), np.ones(len(row)))]
+        parts = [(self._layout.at("all sent", column), np.arange(len(row)), np.ones(len(row)))]
         for pair, apart in enumerate(self._apart):
             met = np.flatnonzero(apart[column])
-            parts.append((self._sources + pair * len(self._targets) + row[met], met, apart[column[met]]))
+            parts.append((self._layout.at("differences", pair, row[met]), met, apart[column[met]]))
         scored = np.flatnonzero(self._scored_in[column] >= 0)
         parts.append((self._scored_in[column[scored]], scored, self._targets.score[row[scored]]))
         return sp.csc_array(_coordinates(parts), shape=(rows, len(row)))
 
 
+def _row_layout(program: ExactProgram, goal: Goal, targets: int, pairs: int, free: int) -> Layout:
+    """Rows of the program, before those of neighbours."""
+    return Layout(
+        {
+            # Every source sends all its people somewhere.
+            "all sent": (len(program.problem.variables),),
+            # What two groups have at a target differs by what one has more of.
+            "differences": (pairs, targets),
+            # The score of a source after the map, where the face leaves it free.
+            "scores": (free,),
+            "exact": (len(program.matrix),),
+            # All that one group of a pair has more of, and the other, is at most the correlation.
+            "correlation": (pairs if goal.correlation == "priced" else 0,),
+        }
+    )
+
+
+def _column_layout(goal: Goal, targets: int, pairs: int) -> Layout:
+    """Columns of the program, before those of the entries of the map."""
+    priced = (pairs, targets) if goal.correlation == "priced" else (0, targets)
+    return Layout({"exact": (len(goal.face.lower),), "first has more": priced, "second has more": priced})
+
+
 def _head(
-    program: ExactProgram, goal: Goal, targets: int, apart: Floats, free: Ints
+    program: ExactProgram, goal: Goal, rows: Layout, columns: Layout, free: Ints
 ) -> tuple[sp.csr_array, Floats, Floats]:
     """All columns before those of the entries, and the bounds of all rows."""
-    face, sources = goal.face, len(program.problem.variables)
-    own = len(face.lower)
-    pairs = len(apart)
-    at_scores = sources + pairs * targets
-    at_rows = at_scores + len(free)
-    at_sums = at_rows + len(program.matrix)
-    parts = [(at_scores + np.arange(len(free)), free, -np.ones(len(free)))]
+    face = goal.face
+    parts = [(rows.at("scores"), free, -np.ones(len(free)))]
     row, column = np.nonzero(program.matrix)
-    parts.append((at_rows + row, column, program.matrix[row, column]))
-    columns, sums = own, 0
+    parts.append((rows.at("exact", row), column, program.matrix[row, column]))
     if goal.correlation == "priced":
-        # What two groups have at a target differs by what one has more of less what the other has more of.
-        each = np.arange(pairs * targets)
-        for sign in (-1.0, 1.0):
-            parts.append((sources + each, columns + each, np.full(len(each), sign)))
-            parts.append((at_sums + each // targets, columns + each, np.ones(len(each))))
-            columns += len(each)
-        sums = pairs
-        parts.append((at_sums + np.arange(pairs), np.full(pairs, own - 1), -np.ones(pairs)))
-    top = sp.csr_array(_coordinates(parts), shape=(at_sums + sums, columns))
-    lower = np.concatenate(
-        [np.ones(sources), np.zeros(at_rows - sources), face.row_lower, np.full(sums, -LARGEST_CORRELATION)]
-    )
-    upper = np.concatenate([np.ones(sources), np.zeros(at_rows - sources), face.row_upper, np.zeros(sums)])
+        differences, sums = rows.at("differences"), rows.at("correlation")
+        for name, sign in (("first has more", -1.0), ("second has more", 1.0)):
+            more = columns.at(name)
+            parts.append((differences.ravel(), more.ravel(), np.full(more.size, sign)))
+            parts.append((np.repeat(sums, more.shape[1]), more.ravel(), np.ones(more.size)))
+        # The correlation is the last column of the exact program.
+        parts.append((sums, np.full(len(sums), columns.block("exact").stop - 1), -np.ones(len(sums))))
+    top = sp.csr_array(_coordinates(parts), shape=(len(rows), len(columns)))
+    lower, upper = np.zeros(len(rows)), np.zeros(len(rows))
+    lower[rows.block("all sent")] = upper[rows.block("all sent")] = 1.0
+    lower[rows.block("exact")], upper[rows.block("exact")] = face.row_lower, face.row_upper
+    lower[rows.block("correlation")] = -LARGEST_CORRELATION
     if program.comparison is None:
         return top, lower, upper
     differ = face.signs * program.allowed(face.pairs)
-    tight = difference_rows(program.comparison, face.pairs, columns)
+    tight = difference_rows(program.comparison, face.pairs, len(columns))
     everything = sp.csr_array(sp.vstack([top, tight], format="csr"))
     return everything, np.concatenate([lower, differ]), np.concatenate([upper, differ])
 

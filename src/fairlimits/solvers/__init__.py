@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairlimits.solvers.constraints import PairConstraints
+from fairlimits.solvers.layouts import Layout
 from fairlimits.solvers.lp import Program
 from fairlimits.solvers.pairs import MISSED, LazyPairs, difference_rows, times
 from fairlimits.solvers.parametric import Line, Piece
@@ -12,6 +13,7 @@ from fairlimits.solvers.ties import most_even
 
 __all__ = [
     "MISSED",
+    "Layout",
     "LazyPairs",
     "Line",
     "Optimum",

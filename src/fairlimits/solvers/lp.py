@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InfeasibleError, SolverError
 from fairlimits.solvers.parametric import Line, Piece, follow
-from fairlimits.solvers.proofs import Failure, Optimum, certificates
+from fairlimits.solvers.proofs import Ending, Failure, Optimum, certificates
 
 # What sums of rates and scores may be off by; a row that must be missed by more cannot be met.
 _ROUNDING = 1e-12
@@ -53,6 +53,13 @@ _RETRIES: tuple[dict[str, Any], ...] = (
     {"primal_feasibility_tolerance": 1e-7},
     {"presolve": "on", "simplex_strategy": 4, "simplex_scale_strategy": 0, "dual_feasibility_tolerance": 1e-7},
 )
+
+
+_ENDINGS = {
+    highspy.HighsModelStatus.kInfeasible: Ending.INFEASIBLE,
+    highspy.HighsModelStatus.kTimeLimit: Ending.STOPPED,
+    highspy.HighsModelStatus.kIterationLimit: Ending.STOPPED,
+}
 
 
 @dataclass(frozen=True)
@@ -246,7 +253,7 @@ class Program:
             answer = self._from_scratch(options)
         if isinstance(answer, Optimum):
             return answer
-        if answer.infeasible or self._is_infeasible():
+        if answer.ending is Ending.INFEASIBLE or self._is_infeasible():
             raise InfeasibleError("No decision rule meets all constraints; relax one of them.")
         raise SolverError(f"The linear program was not solved: {answer.reason}.")
 
@@ -305,12 +312,10 @@ class Program:
         if most_steps is not None:
             self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
             if status == highspy.HighsModelStatus.kIterationLimit:
-                return Failure("HiGHS was stopped before it had finished", unfinished=True)
+                return Failure(Ending.STOPPED, "HiGHS was stopped before it had finished")
         if status != highspy.HighsModelStatus.kOptimal:
-            return Failure(
-                f"HiGHS ended with the status {self._highs.modelStatusToString(status)!r}",
-                infeasible=status == highspy.HighsModelStatus.kInfeasible,
-            )
+            ending = _ENDINGS.get(status, Ending.UNSOLVED)
+            return Failure(ending, f"HiGHS ended with the status {self._highs.modelStatusToString(status)!r}")
         solution = self._highs.getSolution()
         x = np.clip(np.array(solution.col_value), self._lower, self._upper)
         duals = np.array(solution.row_dual)

@@ -13,7 +13,7 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.solvers.constraints import PairConstraints
 from fairlimits.solvers.interior.program import InteriorProgram
 from fairlimits.solvers.lp import Draft, Program
-from fairlimits.solvers.proofs import Failure, Optimum
+from fairlimits.solvers.proofs import Ending, Failure, Optimum
 
 MISSED = 1e-9
 """A neighbour constraint missed by less is met, to the precision of the solver."""
@@ -73,7 +73,7 @@ class LazyPairs:
             draft = program.draft(patience)
             if patience is not None:
                 patience -= program.steps
-                if patience <= 0 or (isinstance(draft, Failure) and draft.unfinished):
+                if patience <= 0 or (isinstance(draft, Failure) and draft.ending is Ending.STOPPED):
                     patience = None
                     self._begin_near(program, lower, upper, allowed)
                     continue

@@ -15,6 +15,7 @@ floating point.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
@@ -52,23 +53,21 @@ class Optimum:
     reduced: Floats
 
 
+class Ending(Enum):
+    """How a solve can end without a proven optimum."""
+
+    INFEASIBLE = "the solver says that no point meets all rows"
+    STOPPED = "the solver was stopped before it had finished"
+    UNSOLVED = "the solver ended in any other way than with an optimum"
+    UNPROVEN = "weak duality does not prove what the solver found"
+
+
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no answer, or none that is proven.
+    """Why there is no answer, or none that is proven: for programs, and in words that go on in a sentence."""
 
-    Parameters
-    ----------
-    reason : str
-        In words, to go on in a sentence.
-    infeasible : bool
-        Whether the solver says that no point meets all rows.
-    unfinished : bool
-        Whether the solver was stopped before it had finished.
-    """
-
+    ending: Ending
     reason: str
-    infeasible: bool = False
-    unfinished: bool = False
 
 
 def certificates(
@@ -101,7 +100,9 @@ def certificates(
     lower, upper = bounds
     missed = np.maximum(lower - activity, activity - upper).max(initial=0.0)
     if not missed <= FEASIBILITY:
-        return Failure(f"the point found misses a constraint by {missed:.1e}, more than {FEASIBILITY:.0e}")
+        return Failure(
+            Ending.UNPROVEN, f"the point found misses a constraint by {missed:.1e}, more than {FEASIBILITY:.0e}"
+        )
     values = x @ cost
     highest = np.maximum(reduced * box[0], reduced * box[1]).sum(axis=1)
     # A multiplier of 0 on a side without a bound adds nothing, where 0 * inf would be NaN.
@@ -109,5 +110,6 @@ def certificates(
     pressed[duals == 0] = 0
     gaps = highest + (duals * pressed).sum(axis=1) - values
     if not gaps.max() <= OPTIMALITY:
-        return Failure(f"the point found may be {gaps.max():.1e} below the optimum, more than {OPTIMALITY:.0e}")
+        far = f"{gaps.max():.1e} below the optimum, more than {OPTIMALITY:.0e}"
+        return Failure(Ending.UNPROVEN, f"the point found may be {far}")
     return [Optimum(*found) for found in zip(x, values.tolist(), duals, gaps.tolist(), reduced, strict=True)]

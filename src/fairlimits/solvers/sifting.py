@@ -25,7 +25,7 @@ import numpy as np
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InfeasibleError, SolverError
 from fairlimits.solvers.lp import Program
-from fairlimits.solvers.proofs import FEASIBILITY, Failure, Optimum, certificates
+from fairlimits.solvers.proofs import FEASIBILITY, Ending, Failure, Optimum, certificates
 
 # Variables of the sample, and of a restricted master: HiGHS solves so many in tens of milliseconds, and a sample of n
 # gets the duals right to about 1 / sqrt(n), near enough for a few steps.
@@ -153,7 +153,7 @@ class SiftedProgram:
         point = (self._reduced(duals) > 0).astype(np.float64)
         count = _AT_ONCE
         inside, _ = self._doubtful(duals, count)
-        failure = Failure("it was not tried")
+        failure = Failure(Ending.UNSOLVED, "it was not tried")
         for _ in range(_ROUNDS):
             try:
                 part = self._solve_part(point, inside)
