@@ -21,10 +21,10 @@ from fairlimits.notions.group_rates import GroupRates, rates_by_group
 from fairlimits.notions.intervals import (
     RESAMPLES,
     Estimate,
+    accuracy_estimates,
     check_confidence,
     gap_estimates,
     objective_estimates,
-    percentile_estimate,
     requirement_estimates,
     with_suppressed,
 )
@@ -176,7 +176,7 @@ def evaluate_scores(
         check_resamples(resamples)
         drawn = resampled(people, scores, resamples, random_state)
     found = tally(people, scores)
-    accuracy, others = found.accuracy(), drawn.accuracy()
+    accuracy = accuracy_estimates(found, drawn, confidence)
     gaps = gap_estimates(found, drawn, confidence)
     attained = requirement_estimates(found, drawn, requirements, people.groups, confidence)
     set_aside = few_rows(people.groups, found.counts)
@@ -185,7 +185,7 @@ def evaluate_scores(
         values = list(objective_estimates(found, drawn, objective, confidence))
     return tuple(
         Evaluation(
-            percentile_estimate(float(accuracy[point]), others[:, point], confidence),
+            accuracy[point],
             gaps[point],
             float(plug_in[point]),
             len(people.label),

@@ -2,7 +2,8 @@
 
 A gap is the size of a difference, and its resampled values never reach below 0, so intervals are made for the signed
 differences between groups and carried over to the gap. A notion with more than one difference (several rates, or more
-than two groups) gets intervals that hold for all of them at once.
+than two groups) gets intervals that hold for all of them at once. Where all people of a group are decided alike,
+drawing them anew teaches nothing, and the interval is that of so many people without an exception.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from fairlimits._util.small_samples import enough
 from fairlimits._util.suppression import SUPPRESSED_TEXT
@@ -26,6 +29,9 @@ from fairlimits.notions.rows import Requirement
 from fairlimits.notions.tallies import People, Tally
 
 RESAMPLES = 1_000
+
+# Shares that differ by less than this are the same.
+_ROUNDING = 1e-12
 
 NOT_ESTIMABLE_TEXT = "not estimable"
 """What is shown where too few rows stand behind a figure."""
@@ -118,6 +124,39 @@ def percentile_estimate(value: float, drawn: Floats, confidence: float) -> Estim
     return Estimate(value, min(float(low), value), max(float(high), value))
 
 
+def accuracy_estimates(found: Tally, drawn: Tally, confidence: float) -> list[Estimate]:
+    """Accuracy at each point, with its interval; that of people who are all decided right is Wilson's.
+
+    Parameters
+    ----------
+    found : Tally
+        Of the rows.
+    drawn : Tally
+        Of resampled rows.
+    confidence : float
+        Of the intervals.
+    """
+    again, worth = drawn.accuracy(), float(_worth(found.mass.sum(), drawn.mass.sum(axis=(1, 2))))
+    return [
+        _unsure(percentile_estimate(float(value), again[:, point], confidence), worth, confidence)
+        for point, value in enumerate(found.accuracy())
+    ]
+
+
+def _unsure(share: Estimate, worth: float, confidence: float) -> Estimate:
+    """A share of people with an interval that is not a point where it is all of them, or nobody."""
+    least = float(worth / (worth + ndtri(0.5 + confidence / 2) ** 2))
+    if share.value >= 1 - _ROUNDING:
+        return Estimate(1.0, min(share.low, least), 1.0)
+    return Estimate(share.value, share.low, max(share.high, 1 - least)) if share.value <= _ROUNDING else share
+
+
+def _worth(mass: Floats, drawn: Floats) -> Floats:
+    """Rows of equal weight that masses are worth, read off how much they vary when rows are drawn anew."""
+    spread = drawn.var(axis=0)
+    return np.asarray(np.divide(mass**2, spread, out=np.zeros_like(spread), where=spread > 0))
+
+
 def gap_estimates(found: Tally, drawn: Tally, confidence: float) -> list[dict[str, Estimate]]:
     """Gap of every group notion, for each point, with its interval; what few rows stand behind is left out.
 
@@ -130,40 +169,60 @@ def gap_estimates(found: Tally, drawn: Tally, confidence: float) -> list[dict[st
     confidence : float
         Of the intervals.
     """
-    points = found.decided.shape[0]
+    points, constant = found.decided.shape[0], _is_constant(drawn)
     estimates: list[dict[str, Estimate]] = [{} for _ in range(points)]
     for name, notion in NOTIONS.items():
-        value, again = [], []
+        value, again, error = [], [], []
         for rate in notion.rates:
             rates, others = found.compared(rate), drawn.rate(rate)
             present = np.flatnonzero(~np.isnan(rates[0]))
+            chosen = list(rate.given)
+            worth = _worth(found.mass[:, chosen].sum(axis=1), drawn.mass[:, :, chosen].sum(axis=2))
             for g, h in combinations(present, 2):
                 value.append(rates[:, g] - rates[:, h])
                 again.append(others[:, :, g] - others[:, :, h])
+                # What a row more with the event, and one more without, leave open (see `standard_errors`).
+                error.append(math.hypot(1 / (worth[g] + 2), 1 / (worth[h] + 2)))
         if not value:
             for own in estimates:
                 own[name] = NOT_ESTIMABLE
             continue
         differences, resampling = np.stack(value, axis=1), np.stack(again, axis=2)
         for point in range(points):
-            estimates[point][name] = _gap_estimate(differences[point], resampling[:, point], confidence)
+            least = np.zeros(len(error)) if constant[point] else np.array(error)
+            estimates[point][name] = _gap_estimate(differences[point], resampling[:, point], confidence, least)
     return estimates
 
 
-def _gap_estimate(differences: Floats, drawn: Floats, confidence: float) -> Estimate:
-    """Largest size of some signed differences, from intervals that hold for all of them at once."""
+def _is_constant(drawn: Tally) -> NDArray[np.bool_]:
+    """Points at which everybody gets the same score, so that no difference is left to chance."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = drawn.decided / drawn.mass[:, None]
+    lowest, highest = (np.asarray(own(share, axis=(0, 2, 3))) for own in (np.nanmin, np.nanmax))
+    return np.asarray(highest - lowest < _ROUNDING)
+
+
+def _gap_estimate(differences: Floats, drawn: Floats, confidence: float, least: Floats | None = None) -> Estimate:
+    """Largest size of some signed differences, from intervals that hold for all of them at once.
+
+    Differences that do not vary when rows are drawn anew get the standard errors `least`.
+    """
     # A resample without anybody in a small group says nothing about its rate.
     drawn = drawn[~np.isnan(drawn).any(axis=1)]
     gap = float(np.abs(differences).max())
+    error = drawn.std(axis=0)
+    same = error < _ROUNDING
     if len(differences) == 1:
         _, below, above = percentile_estimate(float(differences[0]), drawn[:, 0], confidence)
         low, high = np.array([below]), np.array([above])
     else:
-        error = drawn.std(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            worst = np.nanmax(np.where(error > 0, np.abs(drawn - differences) / error, 0.0), axis=1)
+            worst = np.nanmax(np.where(same, 0.0, np.abs(drawn - differences) / error), axis=1)
         reach = float(np.quantile(worst, confidence)) * error
         low, high = differences - reach, differences + reach
+    if least is not None:
+        reach = float(ndtri(1 - (1 - confidence) / 2 / len(differences))) * least
+        low, high = np.where(same, differences - reach, low), np.where(same, differences + reach, high)
     nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
     farthest = np.maximum(np.abs(low), np.abs(high))
     return Estimate(gap, float(nearest.max()), min(float(farthest.max()), 1.0))
@@ -224,6 +283,7 @@ def standard_errors(people: People, scores: Floats, rates: tuple[Rate, ...]) -> 
     """
     share, event_of = people.shares, people.label.astype(np.int64)
     errors = np.full((len(rates), len(people.groups)), np.nan)
+    varied = np.ptp(scores) > 0
     for k, rate in enumerate(rates):
         event = np.asarray(rate.event)[event_of]
         value = event[:, 1] * scores + event[:, 0] * (1 - scores)
@@ -233,7 +293,7 @@ def standard_errors(people: People, scores: Floats, rates: tuple[Rate, ...]) -> 
         mean = np.bincount(people.group, weight * value, len(people.groups)) / np.where(known, total, 1.0)
         off = np.bincount(people.group, (weight * (value - mean[people.group])) ** 2, len(people.groups))
         one = total / np.maximum(np.bincount(people.group, weight > 0, len(people.groups)), 1)
-        added = one**2 * (mean**2 + (1 - mean) ** 2) if np.ptp(value) > 0 else 0.0
+        added = one**2 * (mean**2 + (1 - mean) ** 2) if varied or np.ptp(value) > 0 else 0.0
         errors[k, known] = np.sqrt(off + added)[known] / (total + 2 * one)[known]
     return errors
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -306,3 +307,14 @@ def test_if_trees_cannot_be_read_predict_proba_is_used(monkeypatch: pytest.Monke
         found = estimate_outcome(data, folds=2)
     assert found.chosen["P(Y|x)"] == ("HistGradientBoostingClassifier",)
     assert np.abs(found.q - q).mean() < 0.1
+
+
+def test_a_bin_in_which_all_came_true_has_no_error() -> None:
+    # 47 shares of 1 / 47 sum to a little more than 1.
+    n = 47
+    table = pa.table({"x": [1.0, 2.0] * n, "g": ["a"] * n + ["b"] * n, "y": [1] * n + [0] * n})
+    data = Dataset.from_frame(table, label="y", positive=1, sensitive="g")
+    certain = np.zeros((2 * n, 2, 2))
+    certain[:n, 0, 1] = certain[n:, 1, 0] = 1.0
+    outcome = replace(estimate_outcome(data, estimator=LOGISTIC), q=certain)
+    assert outcome.calibration(2)["standard error"].to_pylist() == [0.0] * 8

@@ -16,6 +16,7 @@ from fairlimits.limits import decide_all
 from fairlimits.notions import (
     Estimate,
     Tally,
+    accuracy_estimates,
     alike_score,
     gap_estimates,
     percentile_estimate,
@@ -60,11 +61,12 @@ class Judged:
         self.gap = {name: self.found.gap(name) for name in rules.paths}
         self.gaps = {name: self.drawn.gap(name) for name in rules.paths}
         self.estimates = gap_estimates(self.found, self.drawn, confidence)
+        self.accurate = accuracy_estimates(self.found, self.drawn, confidence)
 
     @property
     def best(self) -> Estimate:
         """Accuracy of the rule without tolerances."""
-        return self._estimate(self.accuracy[self.free], self.accuracies[:, self.free])
+        return self.accurate[self.free]
 
     def models(self, names: tuple[str, ...]) -> tuple[AuditedModel, ...]:
         """Figures of the models."""
@@ -72,7 +74,7 @@ class Judged:
             AuditedModel(
                 own.name,
                 own.how,
-                self._estimate(self.accuracy[number], self.accuracies[:, number]),
+                self.accurate[number],
                 self._lead(self.free, number),
                 rates_by_group(self.rows, self.scores[number], self.estimates[number], self.confidence),
                 self.estimates[number],

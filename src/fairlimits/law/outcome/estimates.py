@@ -97,7 +97,8 @@ class Outcome(Checked, Shown):
                     if total <= 0:
                         continue
                     share = weight[part] / total
-                    rate = float(share @ true[part])
+                    # Shares sum to 1 up to rounding.
+                    rate = min(float(share @ true[part]), 1.0)
                     lines.append(
                         {
                             "group": name,
