@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals.stable.v1 as nw
 
-from fairlimits._util.plotting import close
+from fairlimits._util.plotting import any_script, close
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,8 @@ class Shown:
 def _picture(axes: Axes) -> str:
     figure = axes.figure.get_figure(root=True)
     stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=110)
+    with any_script():
+        figure.savefig(stream, format="png", dpi=110)
     # Else the notebook would show it a second time.
     close(figure)
     content = base64.b64encode(stream.getvalue()).decode()

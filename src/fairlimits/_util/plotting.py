@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from fairlimits._util.names import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +29,9 @@ INK, MUTED, GRID = "#1f2933", "#52606d", "#d9dee4"
 
 # Line styles tell curves apart where colour is lost.
 STYLES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 2, 1.5, 2)), (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
+
+# Letters of a name that a picture has room for.
+_LONGEST = 60
 
 _SETTINGS: dict[Any, Any] = {
     "figure.dpi": 110,
@@ -76,8 +82,18 @@ def nth_colour(number: int) -> str:
 
 
 def plain_text(name: str) -> str:
-    """Return a name from the data as it is drawn: a dollar sign in it is not the start of a formula."""
-    return name.replace("$", r"\$")
+    """Return a name from the data as it is drawn: on one line, not too long, and no formula where it has dollars."""
+    shown = printable(name)
+    shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return shown.replace("$", r"\$")
+
+
+@contextmanager
+def any_script() -> Iterator[None]:
+    """Let names be in a script that the font of pictures has no letters for, without a warning per letter."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        yield
 
 
 def subplots(*grid: int, **options: Any) -> tuple[Figure, Any]:

@@ -86,6 +86,7 @@ def rows(
         negative=people.negative,
         joined=settled.joined,
         bins=tuple(cuts.items()),
+        left_out=tuple(name for name in table.names if name not in {*left, label, *parts["sensitive"], weight}),
         frame_kind=kind_of(frame),
     )
     return schema, columns, people.group, people.label, people.weight, settled.note

@@ -142,6 +142,8 @@ class Schema:
         Small groups that were joined into one, which is the last of ``groups``; empty if none were.
     bins : tuple of tuple of str and tuple of float
         Columns of numbers that were cut into ranges, each with its cut points.
+    left_out : tuple of str
+        Columns of the table that play no part, because they were dropped or others were chosen; not kept in files.
     frame_kind : str
         Library whose frame the people came in, which results come out in too; it is not kept in files.
     """
@@ -155,6 +157,7 @@ class Schema:
     negative: Scalar = None
     joined: tuple[str, ...] = ()
     bins: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    left_out: tuple[str, ...] = field(default=(), compare=False, repr=False)
     frame_kind: str = field(default=ARROW, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from scipy.special import ndtri
 
 from fairlimits._util.frames import ARROW, of_user_kind
+from fairlimits._util.names import in_a_sentence
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import GROUP_COLOURS, axes_or_new, figure_style, plain_text
 from fairlimits._util.small_samples import enough
@@ -63,7 +64,7 @@ class Gap(NamedTuple):
         """Who is lowest and who highest, and whether chance alone may have made them so; empty if nobody is."""
         if not self.lowest:
             return ""
-        words = f"{self.rate} lowest for {self.lowest}, highest for {self.highest}"
+        words = f"{self.rate} lowest for {in_a_sentence(self.lowest)}, highest for {in_a_sentence(self.highest)}"
         return f"{words}, which chance may explain" if self.estimate.low <= 0 else words
 
 
@@ -188,7 +189,7 @@ class GroupRates(Shown):
             verdict = "at least four fifths"
         else:
             verdict = "which side of four fifths it is on cannot be told from these rows"
-        return f"Four-fifths rule: {lowest} is selected at {own} times the highest rate; {verdict}."
+        return f"Four-fifths rule: {in_a_sentence(lowest)} is selected at {own} times the highest rate; {verdict}."
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the rates of each group, with their intervals."""

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from fairlimits._util.names import printable
 from fairlimits.errors import FileError
 
 if TYPE_CHECKING:
@@ -40,24 +41,6 @@ def _to_stderr(words: str) -> None:
     # Nobody can be told that standard error cannot be written.
     with suppress(OSError):
         Console(stderr=True, soft_wrap=True).print(printable(words, "\n"), markup=False, highlight=False)
-
-
-def printable(words: str, kept: str = "") -> str:
-    r"""Return text for a terminal: what would steer it, or turn the direction of letters, is shown as an escape.
-
-    Examples
-    --------
-    >>> print(printable("red \x1b[31m"))
-    red \x1b[31m
-    """
-    if words.isprintable():
-        return words
-    return "".join(own if own in kept or _is_shown(own) else own.encode("unicode_escape").decode() for own in words)
-
-
-def _is_shown(character: str) -> bool:
-    # Letters that join others are not "printable" in Python's sense, but names in some scripts need them.
-    return character.isprintable() or character in "\u200c\u200d"
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from fairlimits._util.plotting import COLOURS, GRID, INK, MUTED, figure_style
+from fairlimits._util.plotting import COLOURS, GRID, INK, MUTED, figure_style, plain_text
 from fairlimits.apps.explorer.answer import Answer, Curve
 from fairlimits.apps.explorer.sentences import Point, sees
 from fairlimits.notions import title
@@ -147,10 +147,10 @@ def svg_figure(answer: Answer, curves: Mapping[bool, Curve], points: Sequence[Po
             ax.plot(answer["at"], answer["accuracy"], "o", color=colour, markersize=9, label="here")
         for kind, symbol in (("pin", "D"), ("model", "X")):
             for x_at, y_at, point in placed(points, kind, answer["moving"]):
-                label = f"{point['number']}: {_plain(point['name'])}"
+                label = f"{point['number']}: {plain_text(point['name'])}"
                 ax.plot(x_at, y_at, symbol, color=_POINT_COLOURS[kind], markersize=7, label=label)
                 ax.annotate(str(point["number"]), (x_at, y_at), (0, 6), textcoords="offset points", ha="center")
-        ax.set_title(_plain(heading))
+        ax.set_title(plain_text(heading))
         ax.set_xlabel(axis_title(answer["moving"]))
         ax.set_ylabel("accuracy (plug-in)")
         ax.legend(loc="lower right", fontsize=8)
@@ -158,8 +158,3 @@ def svg_figure(answer: Answer, curves: Mapping[bool, Curve], points: Sequence[Po
         # No date, so that the same choices give the same file.
         figure.savefig(stream, format="svg", metadata={"Date": None})
     return stream.getvalue()
-
-
-def _plain(text: str) -> str:
-    """A name as matplotlib must be given it: a dollar sign would begin a formula, and SVG has no control characters."""
-    return "".join(letter for letter in text if letter.isprintable()).replace("$", r"\$")

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import fairlimits as fl
-from fairlimits._util.plotting import COLOURS, MUTED, figure_style, subplots
+from fairlimits._util.plotting import COLOURS, MUTED, figure_style, plain_text, subplots
 from fairlimits.apps.paper import printed
 from fairlimits.apps.paper.bench import Bench
 from fairlimits.apps.paper.section import Claim, Found, Section
@@ -125,7 +125,7 @@ def _draw_laws(ax: Axes, laws: Any, groups: Sequence[str], *, blocks: int) -> No
 
 def _label(group: str) -> str:
     # Names come from the data, where a dollar sign is no formula.
-    return f"A = {group}".replace("$", r"\$")
+    return plain_text(f"A = {group}")
 
 
 def _claims(own: Mapping[str, Any]) -> list[Claim]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fairlimits.apps.report.drawings import Drawing
-from fairlimits.apps.report.figures import law_figure, to_svg
+from fairlimits.apps.report.figures import drawn_groups, law_figure, to_svg
 from fairlimits.evaluation import PRICED_AT, Findings, HeldOutFigure
+
+# Parts of the estimate whose learners are named; more are summed up.
+_PARTS_NAMED = 4
 
 # AUC of an adversary who knows nothing, and of one who knows hardly anything.
 _GUESSING, _HARDLY_BETTER = 0.5, 0.6
@@ -22,8 +26,10 @@ def decorrelation(findings: Findings) -> dict[str, Any]:
         for group, befores, afters in zip(found.groups, found.law_before, found.law_after, strict=True)
         for k, (before, after) in enumerate(zip(befores, afters, strict=True))
     ]
-    drawn = law_figure(found.groups, found.law_before, found.law_after)
-    return {"drawing": Drawing("laws", to_svg(drawn), rows, broad=True), "told": _told(found.auc_after)}
+    drawn = drawn_groups(findings)
+    picture = law_figure(found.groups, found.law_before, found.law_after, drawn)
+    drawing = Drawing("laws", to_svg(picture), rows, broad=True)
+    return {"drawing": drawing, "told": _told(found.auc_after), "drawn": len(drawn)}
 
 
 def _told(auc: HeldOutFigure) -> str:
@@ -55,7 +61,17 @@ def people(findings: Findings) -> dict[str, Any]:
 
 def to_keep_in_mind(findings: Findings) -> dict[str, Any]:
     """Assumptions and limits."""
-    return {"learners": [f"{part}: {' and '.join(own)}" for part, own in findings.held_out.learners.items()]}
+    return {"learners": learners_named(findings.held_out.learners)}
+
+
+def learners_named(chosen: Mapping[str, list[str]]) -> list[str]:
+    """Name the learners of each part of the estimate, or of many parts, those of the label and all others used."""
+    parts = {part: " and ".join(members) for part, members in chosen.items()}
+    if len(parts) > _PARTS_NAMED:
+        first, *rest = parts
+        others = dict.fromkeys(member for part in rest for member in chosen[part])
+        parts = {first: parts[first], f"{len(rest)} splits of the groups": ", ".join(others)}
+    return [f"{part}: {members}" for part, members in parts.items()]
 
 
 def again(findings: Findings) -> dict[str, Any]:

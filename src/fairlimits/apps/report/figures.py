@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, close, figure_style, subplots
+from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, any_script, close, figure_style, plain_text, subplots
 from fairlimits.evaluation import (
     PRICED_AT,
     Findings,
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 
 # Groups drawn in one picture; of more, the largest.
 _MOST_GROUPS = 4
+
+
+def drawn_groups(findings: Findings) -> list[str]:
+    """Groups that a picture has room for, the largest, in their usual order; those of unknown size come last."""
+    rows = {own.name: -1 if isinstance(own.rows, str) else own.rows for own in findings.groups}
+    largest = sorted(rows, key=lambda name: -rows[name])[:_MOST_GROUPS]
+    return [name for name in rows if name in largest]
 
 
 def frontier_figure(findings: Findings) -> Figure:
@@ -205,23 +212,25 @@ def individual_figure(found: Individual) -> Figure:
     return figure
 
 
-def law_figure(groups: Sequence[str], before: list[list[float]], after: list[list[float]]) -> Figure:
-    """Draw where people of each group live among the cells, before and after the map."""
-    shown = list(range(min(len(groups), _MOST_GROUPS)))
+def law_figure(
+    groups: Sequence[str], before: list[list[float]], after: list[list[float]], drawn: Sequence[str]
+) -> Figure:
+    """Draw where people of some groups live among the cells, before and after the map."""
+    shown = [g for g, name in enumerate(groups) if name in drawn]
     palette = [COLOURS[name] for name in ("DP", "EA", "EOd", "PE")]
     with figure_style():
         figure, axes = subplots(1, 2, figsize=(11.5, 3.1), sharey=True)
         for ax, laws, name in zip(axes, (before, after), ("before", "after"), strict=True):
-            for g in shown:
+            for k, g in enumerate(shown):
                 place = np.arange(len(laws[g])) + 0.5
                 ax.step(
                     place,
                     100 * np.array(laws[g]),
                     where="mid",
-                    color=palette[g],
-                    linestyle=STYLES[g],
+                    color=palette[k],
+                    linestyle=STYLES[k],
                     linewidth=1.3,
-                    label=groups[g].replace("$", r"\$"),
+                    label=plain_text(groups[g]),
                 )
             ax.set_title(f"{name} the map")
             ax.set_xlabel("cells, by who lives in them")
@@ -230,10 +239,10 @@ def law_figure(groups: Sequence[str], before: list[list[float]], after: list[lis
     return figure
 
 
-def shift_figure(cells: OnCells) -> Figure:
-    """Draw which shares of each group are decided otherwise because of each notion."""
+def shift_figure(cells: OnCells, drawn: Sequence[str]) -> Figure:
+    """Draw which shares of some groups are decided otherwise because of each notion."""
     notions = list(dict.fromkeys(own.notion for own in cells.shifts))
-    groups = list(dict.fromkeys(own.group for own in cells.shifts))[:_MOST_GROUPS]
+    groups = [name for name in dict.fromkeys(own.group for own in cells.shifts) if name in drawn]
     palette = [COLOURS[name] for name in ("DP", "EA", "EOd", "PE")]
     height = 0.8 / len(groups)
     with figure_style():
@@ -244,7 +253,7 @@ def shift_figure(cells: OnCells) -> Figure:
             yes, no = (
                 [_drawn(one) for one in way] for way in zip(*((s.more_yes, s.more_no) for s in own), strict=True)
             )
-            ax.barh(place, yes, height * 0.9, color=palette[k], label=group.replace("$", r"\$"))
+            ax.barh(place, yes, height * 0.9, color=palette[k], label=plain_text(group))
             ax.barh(place, [-one for one in no], height * 0.9, color=palette[k])
         ax.axvline(0, color=MUTED, linewidth=0.8)
         ax.set_yticks(np.arange(len(notions))[::-1], [title(name) for name in notions])
@@ -265,7 +274,7 @@ def _drawn(share: float | str) -> float:
 def to_svg(figure: Figure) -> str:
     """Turn a figure into SVG text without the XML prologue, and close it."""
     stream = io.StringIO()
-    with figure_style():
+    with figure_style(), any_script():
         # No date, so that the same report gives the same file.
         figure.savefig(stream, format="svg", metadata={"Date": None})
     close(figure)

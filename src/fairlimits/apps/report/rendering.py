@@ -17,7 +17,7 @@ from markupsafe import Markup
 from fairlimits.apps.rendering import page_templates
 from fairlimits.apps.report import background, sections
 from fairlimits.apps.report.drawings import csv_data
-from fairlimits.apps.report.formats import counted, hundredfold, percent
+from fairlimits.apps.report.formats import counted, hundredfold, percent, with_heads
 from fairlimits.apps.report.sentences import HTML, answer
 from fairlimits.evaluation import Findings, HeldOutFigure
 from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
@@ -96,6 +96,7 @@ def _templates() -> Environment:
         "hundredfold": hundredfold,
         "percent": percent,
         "title": title,
+        "with_heads": with_heads,
     }
     made.tests["estimate"] = lambda own: isinstance(own, HeldOutFigure)
     made.globals["not_estimable"] = NOT_ESTIMABLE_TEXT

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 import fairlimits
 from fairlimits._util.frames import ARROW, of_user_kind
+from fairlimits._util.names import printable
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, figure_style
 from fairlimits._util.storage import write_text
@@ -95,20 +96,20 @@ class Report(Shown):
         found = answer(self.findings, PLAIN)
         others = [f"Note: {own.text}" for own in self.warnings if not own.is_first]
         notions = [f"- {sentence(own)}" for own in found.notions]
-        return "\n".join(
-            (
-                *found.first,
-                found.question,
-                found.about,
-                "",
-                found.lead,
-                "What each notion costs with the group hidden, in points:",
-                *notions,
-                *found.lines,
-                found.note,
-                *others,
-            )
+        lines = (
+            *found.first,
+            found.question,
+            found.about,
+            "",
+            found.lead,
+            "What each notion costs with the group hidden, in points:",
+            *notions,
+            *found.lines,
+            found.note,
+            *others,
         )
+        # A name may hold anything, and words may go to a terminal.
+        return "\n".join(map(printable, lines))
 
     @of_user_kind
     def to_frame(self) -> pa.Table:

@@ -8,6 +8,7 @@ from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits.apps.report.drawings import Drawing
 from fairlimits.apps.report.figures import (
     bracket_figure,
+    drawn_groups,
     frontier_figure,
     individual_figure,
     pair_figure,
@@ -15,7 +16,7 @@ from fairlimits.apps.report.figures import (
     tension_figure,
     to_svg,
 )
-from fairlimits.evaluation import PRICED_AT, Affected, Findings, HeldOutCurve, HeldOutFigure
+from fairlimits.evaluation import PRICED_AT, Affected, Figure, Findings, HeldOutCurve, HeldOutFigure
 
 # Features of a typical person that a table has room for.
 _FEATURES_SHOWN = 6
@@ -95,11 +96,18 @@ def fares(findings: Findings) -> dict[str, Any]:
     """How each group fares, rule by rule."""
     rows: list[dict[str, Any]] = [
         {"rule": own.rule, "group": line.group, "people": line.rows}
-        | {name: value.value if isinstance(value, HeldOutFigure) else value for name, value in line.figures.items()}
+        | {key: value for name, figure in line.figures.items() for key, value in _ends(name, figure).items()}
         for own in findings.held_out.fares
         for line in own.groups
     ]
     return {"rates": _RATES, "rows": rows}
+
+
+def _ends(name: str, figure: Figure) -> dict[str, Any]:
+    """A figure and the ends of its interval; the word that stands for it, or nothing, in its place."""
+    known = isinstance(figure, HeldOutFigure)
+    value, low, high = (figure.value, figure.low, figure.high) if known else (figure, None, None)  # type: ignore[union-attr]
+    return {name: value, f"{name}, low": low, f"{name}, high": high}
 
 
 def _curve_rows(curves: list[HeldOutCurve]) -> list[dict[str, Any]]:
@@ -200,9 +208,10 @@ def affected(findings: Findings) -> dict[str, Any]:
     cells = findings.on_cells
     shares = [own for shift in cells.shifts for own in (shift.more_yes, shift.more_no)]
     if not any(isinstance(own, str) or own >= _FEWEST_SHOWN for own in shares):
-        return {"drawing": None, "one_in": round(1 / _FEWEST_SHOWN)}
-    drawing = Drawing("affected", to_svg(shift_figure(cells)), [vars(own) for own in cells.shifts])
-    return {"drawing": drawing, "people": [_person(own) for own in cells.affected]}
+        return {"drawing": None, "one_in": round(1 / _FEWEST_SHOWN) if shares else None}
+    drawn = drawn_groups(findings)
+    drawing = Drawing("affected", to_svg(shift_figure(cells, drawn)), [vars(own) for own in cells.shifts])
+    return {"drawing": drawing, "drawn": len(drawn), "people": [_person(own) for own in cells.affected]}
 
 
 def _person(own: Affected) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from fairlimits._util.names import in_a_sentence
 from fairlimits.apps.report.formats import counted, hundredfold, percent, points
-from fairlimits.evaluation import Figure, Findings, HeldOut, HeldOutFigure, Tensions
+from fairlimits.evaluation import Figure, Findings, GroupGap, HeldOut, HeldOutFigure, Tensions
 from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
 
 # Groups and features named in a sentence; more are counted.
@@ -117,7 +119,7 @@ def answer(findings: Findings, write: Writer) -> Answer:
     lines = (
         *_asked_for(findings, write),
         *_from_above(findings, write),
-        held.fares[0].four_fifths,
+        f"{held.fares[0].four_fifths} To be selected is to be decided {_label(findings)}.",
         write(
             "Hiding {who} {costs} with {asked}.", who=who, costs=_costs(costs["hiding"], write), asked=asked(findings)
         ),
@@ -134,10 +136,11 @@ def answer(findings: Findings, write: Writer) -> Answer:
         about=_about(findings),
         lead=write(
             "On people that it had never seen, the most accurate rule we could find decides {hidden} right without "
-            "seeing {who}, and {seen} when it may see it. Deciding everybody alike gets {majority} right.",
+            "seeing {who}, and {seen} when it may see {them}. Deciding everybody alike gets {majority} right.",
             hidden=_share(held.best_hidden, write),
             who=who,
             seen=_share(held.best_seen, write),
+            them="it" if len(findings.sensitive) == 1 else "them",
             majority=percent(findings.majority_accuracy),
         ),
         notions=_notions(findings, write),
@@ -233,11 +236,22 @@ def _about(findings: Findings) -> str:
     groups = [f"{own.name} ({counted(own.rows)})" for own in order]
     features = [own.name for own in findings.features]
     return (
-        f"{findings.rows:,} people. The label is {findings.label} = {findings.positive}, which "
+        f"{findings.rows:,} people. The label is {_label(findings)}, which "
         f"{percent(findings.base_rate)} have; the groups are by {' and '.join(findings.sensitive)}: "
         f"{_listed(groups, _GROUPS_NAMED)}. "
-        f"{_counted(len(features), 'feature')}: {_listed(features, _FEATURES_NAMED)}."
+        f"{_counted(len(features), 'feature')}: {_listed(features, _FEATURES_NAMED)}.{_not_seen(findings)}"
     )
+
+
+def _label(findings: Findings) -> str:
+    return f"{findings.label} = {findings.positive}"
+
+
+def _not_seen(findings: Findings) -> str:
+    """Say which other columns there are."""
+    weighed = f" Rows weigh what {findings.weight} says." if findings.weight is not None else ""
+    left = _listed(list(findings.left_out), _FEATURES_NAMED)
+    return f"{weighed} Left out by choice: {left}." if left else weighed
 
 
 def _listed(names: list[str], most: int) -> str:
@@ -262,7 +276,7 @@ def _notions(findings: Findings, write: Writer) -> tuple[NotionLine, ...]:
             title=strict.title,
             known=known,
             gap=_points(before.gap),
-            between=f"{before.lowest} lowest, {before.highest} highest" if before.lowest else "",
+            between=_between(before, free),
             cost=_lost(loose.cost, write) if known else Said(NOT_ESTIMABLE_TEXT),
             gap_then=_points(loose.gap),
             at_most="" if loose.at_most is None else f"at most {hundredfold(loose.at_most)}",
@@ -272,15 +286,26 @@ def _notions(findings: Findings, write: Writer) -> tuple[NotionLine, ...]:
     return tuple(line for _, line in sorted(found, key=lambda own: (not own[1].known, -own[0])))
 
 
+def _between(own: GroupGap, free: Mapping[str, GroupGap]) -> str:
+    """Say who is lowest and highest, and where a notion of two rates is read in one of them alone."""
+    if not own.lowest:
+        return ""
+    words = f"{in_a_sentence(own.lowest)} lowest, {in_a_sentence(own.highest)} highest"
+    if own.notion == "EOd" and (free["EOp"].gap is None or free["PE"].gap is None):
+        return f"{words}; {own.rate}s alone"
+    return words
+
+
 def sentence(line: NotionLine) -> str:
     """Say in plain text what a notion comes to."""
     if not line.known:
         return f"{line.title}: {NOT_ESTIMABLE_TEXT}, for no two groups have rows enough."
     between = f", {line.between}" if line.between else ""
     certified = f" and is certified to be {line.at_most}" if line.at_most else ""
+    came = f"came to {line.gap_then} on new people" if line.gap_then.interval else f"is {line.gap_then}"
     return (
         f"{line.title}: the best rule's gap is {line.gap}{between}. Accuracy lost within {_LOOSE:g}: {line.cost}, "
-        f"where the gap came to {line.gap_then} on new people{certified}; within 0: {line.cost_at_zero}."
+        f"where the gap {came}{certified}; within 0: {line.cost_at_zero}."
     )
 
 
@@ -302,7 +327,7 @@ def _points(figure: Figure) -> Said:
 
 def _lost(figure: HeldOutFigure, write: Writer) -> Said:
     """Accuracy lost, unless the rows do not show that there is any; where both rules decide alike, it is 0."""
-    if figure.low <= 0 and figure.low < figure.high:
+    if figure.low <= 0 and not _is_nothing(figure):
         return Said(NOT_TOLD, _interval(figure))
     return Said(write.strong(hundredfold(figure.value)), _interval(figure))
 
@@ -313,7 +338,7 @@ NOT_TOLD = "cannot be told from none"
 
 def _costs(figure: HeldOutFigure, write: Writer, more: str = "") -> str:
     """Say what a freedom less costs, as far as the rows show it."""
-    if figure.low == figure.high == 0:
+    if _is_nothing(figure):
         return "changes nothing: on these people both rules are equally accurate"
     if figure.low <= 0 <= figure.high:
         return f"has a cost that {NOT_TOLD} ({_interval(figure)} points{more})"
@@ -322,6 +347,11 @@ def _costs(figure: HeldOutFigure, write: Writer, more: str = "") -> str:
         figure = HeldOutFigure(-figure.value, -figure.high, -figure.low)
         words = "gains {points}{more} ({interval}): by chance, or the law is off"
     return write(words, points=write.strong(points(figure.value)), more=more, interval=_interval(figure))
+
+
+def _is_nothing(figure: HeldOutFigure) -> bool:
+    """Whether both ends round to nothing: on these people two rules decide alike, or as good as alike."""
+    return hundredfold(figure.low) == hundredfold(figure.high) == hundredfold(0)
 
 
 def _interval(figure: HeldOutFigure) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairlimits.evaluation.reports.by_group import GroupGap
 from fairlimits.evaluation.reports.findings import Findings, collect_findings
 from fairlimits.evaluation.reports.from_above import Bracket, FromAbove
 from fairlimits.evaluation.reports.held_out import HeldOut
@@ -27,6 +28,7 @@ __all__ = [
     "Figure",
     "Findings",
     "FromAbove",
+    "GroupGap",
     "HeldOut",
     "HeldOutCurve",
     "HeldOutFigure",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
+from fairlimits._util.small_samples import enough
 from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits.data import Dataset, Feature, check_seed
 from fairlimits.errors import InputError, SmallGroupsWarning
@@ -58,6 +59,10 @@ class Findings:
     groups : tuple of GroupCount
     features : tuple of FeatureLine
         What rules see, the group aside.
+    left_out : tuple of str
+        Columns of the table that play no part.
+    weight : str or None
+        The column that says what each row counts.
     base_rate : float
         Share of the people who have the label.
     majority_accuracy : float
@@ -83,6 +88,8 @@ class Findings:
     rows: int
     groups: tuple[GroupCount, ...]
     features: tuple[FeatureLine, ...]
+    left_out: tuple[str, ...]
+    weight: str | None
     base_rate: float
     majority_accuracy: float
     suppress: int | None
@@ -192,6 +199,8 @@ def collect_findings(
         rows=data.n_rows,
         groups=tuple(_group(data, share, g, withhold) for g in range(len(data.groups))),
         features=tuple(_feature(data, own, withhold) for own in data.schema.features),
+        left_out=data.schema.left_out,
+        weight=data.schema.weight,
         base_rate=rate,
         majority_accuracy=max(rate, 1 - rate),
         suppress=withhold.least,
@@ -216,10 +225,11 @@ def _group(data: Dataset, share: np.ndarray, g: int, withhold: Suppression) -> G
         return GroupCount(data.groups[g], SUPPRESSED_TEXT, SUPPRESSED_TEXT, SUPPRESSED_TEXT)
     inside = data.group == g
     weight = float(share[inside].sum())
-    base = float(share[inside] @ data.label[inside]) / weight if weight > 0 else None
+    rows = data.counts[g].sum()
+    base = float(share[inside] @ data.label[inside]) / weight if weight > 0 and enough(rows) else None
     return GroupCount(
         name=data.groups[g],
-        rows=int(data.counts[g].sum()),
+        rows=int(rows),
         share=weight,
         base_rate=SUPPRESSED_TEXT if withhold.labels[g] else base,
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairlimits._util.progress import Progress
+from fairlimits._util.small_samples import enough
 from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits._util.types import Floats
 from fairlimits.data import value_text
@@ -172,7 +173,7 @@ def _shifts(rule: Rule, free: Rule, notion: str, tolerance: float, withhold: Sup
     shifts = []
     for g, name in enumerate(dist.groups):
         share = people[:, g].sum()
-        if share > 0:
+        if share > 0 and enough(rows[:, g].sum().astype(np.int64)):
             more, less = (
                 SUPPRESSED_TEXT if hide[g] else float(people[:, g] @ way / share)
                 for way, hide in zip(ways, hidden, strict=True)

@@ -67,7 +67,7 @@ class Caution:
 
 @dataclass(frozen=True)
 class GroupCount:
-    """A group's rows, its share of the weight, and the rate of label 1 in it (None without weight).
+    """A group's rows, its share of the weight, and the rate of label 1 in it (None where too few rows have weight).
 
     Each is a word where it is suppressed.
     """
