@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from fairlearn import metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
@@ -49,25 +50,37 @@ def test_every_figure_is_what_counting_gives() -> None:
         assert (own.low, own.high) == pytest.approx((wilson.low, wilson.high))
 
 
-def test_fairlearn_says_the_same() -> None:
-    metrics = pytest.importorskip("fairlearn.metrics")
-    label, decided, group = people()
-    found = fl.group_rates(label, decided, group)
+@pytest.mark.parametrize("groups", [2, 6])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_fairlearn_says_the_same(groups: int, weighted: bool) -> None:
+    label, decided, group = people(groups=groups)
+    weights = np.random.default_rng(2).uniform(0.1, 5, len(label)) if weighted else None
+    found = fl.group_rates(label, decided, group, weights=weights)
+    measured = {
+        "selection rate": metrics.selection_rate,
+        "true positive rate": metrics.true_positive_rate,
+        "false positive rate": metrics.false_positive_rate,
+        "accuracy": accuracy_score,
+        "precision": precision_score,
+    }
     frame = metrics.MetricFrame(
-        metrics={
-            "selection rate": metrics.selection_rate,
-            "true positive rate": metrics.true_positive_rate,
-            "false positive rate": metrics.false_positive_rate,
-            "accuracy": accuracy_score,
-            "precision": precision_score,
-        },
+        metrics=measured,
         y_true=label,
         y_pred=decided,
         sensitive_features=group,
+        sample_params=None if weights is None else {name: {"sample_weight": weights} for name in measured},
     )
-    for name in frame.by_group:
+    for name in measured:
         assert [own.value for own in found.figures[name]] == pytest.approx(frame.by_group[name].to_numpy())
-    assert found.gaps["DP"].estimate.value == pytest.approx(frame.difference()["selection rate"])
+    gaps = frame.difference()
+    expected = {
+        "DP": gaps["selection rate"],
+        "EA": gaps["accuracy"],
+        "EOp": gaps["true positive rate"],
+        "PE": gaps["false positive rate"],
+        "EOd": max(gaps["true positive rate"], gaps["false positive rate"]),
+    }
+    assert {name: own.estimate.value for name, own in found.gaps.items()} == pytest.approx(expected)
     assert found.impact_ratio.value == pytest.approx(frame.ratio()["selection rate"])
 
 

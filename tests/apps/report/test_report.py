@@ -214,7 +214,7 @@ def test_every_figure_says_on_whom_it_is(report: fl.Report, page: str) -> None:
         if "plug-in" in content:
             assert "840 rows learned from" in content, name
     assert "generator" not in told
-    best = f"best {100 * report.findings.on_cells.best_hidden:.1f}%"
+    best = f"{100 * report.findings.on_cells.best_hidden:.1f}% without constraints"
     assert best in dict(sections)["exact-limits"]
     assert f"best {100 * held.best_hidden.value:.1f}%" in dict(sections)["costs"]
 
