@@ -317,7 +317,8 @@ class Dataset(Shown):
             The two parts, rows in their original order. Neither is empty.
         """
         if not 0 < test_size < 1:
-            raise InputError(f"test_size is {test_size!r}: it must lie between 0 and 1.")
+            words = f"is {test_size!r}: it must lie between 0 and 1, such as 0.3."
+            raise InputError(f"test_size {words}", shell=f"--test-size {words}")
         if self.n_rows < 2:
             raise DataError(f"{self.n_rows} rows cannot be split in two.")
         rng = np.random.default_rng(random_state)

@@ -149,11 +149,17 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def write_csv(path: Path, table: pa.Table) -> None:
-    """Write a table as CSV, whole or not at all."""
+    """Write a table as CSV, whole or not at all; a field is empty where a figure is not estimable."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.csv as pa_csv
 
     from fairlimits._util.storage import write_whole
 
+    for at, field in enumerate(table.schema):
+        if pa.types.is_floating(field.type):
+            numbers = table.column(at)
+            table = table.set_column(at, field, pc.if_else(pc.is_nan(numbers), None, numbers))
     with write_whole(path) as temporary:
         pa_csv.write_csv(table, temporary)
 

@@ -118,9 +118,11 @@ def read_decisions(name: str, values: Any, shapes: tuple[tuple[int, ...], ...], 
         return Decided(name, scores, "scores taken as chances of deciding 1")
     if threshold == "auto":
         if not chances:
+            wanted = f"{reach}, and no threshold says where they begin to decide 1; give one, such as "
+            at = f"{_between(low, high):g}"
             raise InputError(
-                f"{reach}, and no threshold says where they begin to decide 1; give one, such as "
-                f"threshold={_between(low, high):g} (--threshold), or decisions, 0 or 1."
+                f"{wanted}threshold={at}, or decisions, 0 or 1.",
+                shell=f"{wanted}--threshold {at}, or decisions, 0 or 1.",
             )
         threshold = HALF
     # Beyond all scores of a scale it decides all alike, which is a mistake, of the scale as a rule.
@@ -177,6 +179,6 @@ def _is_text(name: str, values: Any) -> str:
     found = np.unique([str(value) for value in np.ravel(np.asarray(values, dtype=object))])
     shown = ", ".join(map(repr, found[:3].tolist()))
     return (
-        f"The predictions of {name!r} are no numbers (they hold {shown}); write 1 where the model decided for the "
+        f"The predictions of {name!r} are not numbers (they hold {shown}); write 1 where the model decided for the "
         "positive label and 0 elsewhere, or give its scores, which are numbers."
     )
