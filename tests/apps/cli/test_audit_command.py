@@ -108,7 +108,7 @@ def test_scores_of_another_scale_need_a_threshold(tmp_path: Path, capsys: pytest
     points = pa.array((300 + 550 * made["score"].to_numpy()).round())
     pa_csv.write_csv(made.append_column("points", points).drop_columns(["score"]), path)
     assert run(words(path, "-p", "points", "-n", "DP")) == 2
-    assert "such as threshold=" in capsys.readouterr().err
+    assert "such as --threshold 570" in capsys.readouterr().err
     more = ["--threshold", "575", "--by-group", str(rates), "--plot-rates", str(picture)]
     assert run(words(path, "-p", "points", "-n", "DP", *more)) == 0
     assert "points: scores decided 1 at 575 or above" in capsys.readouterr().out
