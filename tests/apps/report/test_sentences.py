@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
-from fairlimits.apps.report.background import _learners
+from fairlimits.apps.report.background import learners_named
 from fairlimits.apps.report.figures import drawn_groups
 from fairlimits.evaluation import HeldOutFigure
 
@@ -126,10 +126,11 @@ def test_groups_of_few_people_have_no_shares(report: fl.Report) -> None:
 
 def test_learners_of_many_groups_are_summed_up() -> None:
     splits = {f"P(A|x,Y), {own} against the others": ["boosting", own] for own in "abcde"}
-    assert _learners({"P(Y|x)": ["logistic"], **splits}) == (
-        "P(Y|x): logistic; 5 splits of the groups: boosting, a, b, c, d, e"
-    )
-    assert _learners({"P(Y|x)": ["one", "two"], "P(A|x,Y)": ["one"]}) == "P(Y|x): one and two; P(A|x,Y): one"
+    assert learners_named({"P(Y|x)": ["logistic"], **splits}) == [
+        "P(Y|x): logistic",
+        "5 splits of the groups: boosting, a, b, c, d, e",
+    ]
+    assert learners_named({"P(Y|x)": ["one", "two"], "P(A|x,Y)": ["one"]}) == ["P(Y|x): one and two", "P(A|x,Y): one"]
 
 
 @pytest.mark.parametrize(("names", "said"), [(("no", "yes"), "group no"), (("0", "1"), "group 0"), (("m", "f"), "f")])
