@@ -96,7 +96,7 @@ def test_bad_input_gets_a_sentence() -> None:
         compare_scenarios(data, {"DP": 0.1}, correlation=3)
     with pytest.raises(InputError, match="is not in the table"):
         compare_scenarios(data, {"DP": 0.1}, predictions="decided")
-    with pytest.raises(InputError, match="no numbers"):
+    with pytest.raises(InputError, match="not numbers"):
         compare_scenarios(data, {"DP": 0.1}, predictions="area")
     with pytest.raises(InputError, match="reach from"):
         compare_scenarios(data, {"DP": 0.1}, predictions="skill")

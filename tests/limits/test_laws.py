@@ -89,6 +89,7 @@ def test_bare_numbers_decide_nobody() -> None:
 # Data may be positional, and what a function is about; options never.
 POSITIONAL = {
     "audit": ("data", "predictions"),
+    "ceiling": ("data", "tolerances"),
     "compare_scenarios": ("data", "tolerances"),
     "decorrelate": ("dist", "rule"),
     "discretize": ("data", "cells"),
