@@ -92,7 +92,18 @@ def _summary(found: Mapping[Place, Comparison]) -> str:
             rows.append(["**all**", ", ".join(criteria), *_tally(chosen.values())])
     if not rows:
         return "There are no results of ours yet to compare the peers with."
-    return "Ours minus the peer's, in points of accuracy.\n\n" + table(heads, rows)
+    return "Ours minus the peer's, in points of accuracy.\n\n" + table(heads, rows) + _barred_mean(found)
+
+
+def _barred_mean(found: Mapping[Place, Comparison]) -> str:
+    """Say what the bar asks of the mean; aif360, far behind, would hide what the others do."""
+    means = [each.mean for place, each in found.items() if place[1] in _BARRED and place[3] != "aif360"]
+    if not means:
+        return ""
+    return (
+        f"\n\nThe mean over the {len(means)} settings of {' and '.join(_BARRED)} without aif360 is "
+        f"{100 * float(np.mean(means)):+.3f}."
+    )
 
 
 def _readings(records: Sequence[Record]) -> str:
