@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install -c constraints-dev.txt
-SOURCES := src tests benchmarks scripts examples docs
+SOURCES := src tests benchmarks scripts examples docs attack
 
-.PHONY: report test lint coverage bench docs package floors licences advisories clean
+.PHONY: report test lint coverage bench attack docs package floors licences advisories clean
 
 report: $(VENV)/.core
 	$(BIN)/fairlimits report adult -o report.html
@@ -33,6 +33,10 @@ docs: $(VENV)/.docs $(VENV)/.browser
 	$(BIN)/python scripts/execute_notebooks.py docs/_build/html
 	$(BIN)/python scripts/check_site.py docs/_build/html
 	$(BIN)/python -m pytest -rs tests/test_migrating.py
+
+# About an hour; what was stopped goes on where it was. One area alone: make attack AREAS='"bit flips" --cases 500'.
+attack: $(VENV)/.dev
+	$(BIN)/python -m attack $(AREAS)
 
 # The wheel is built from the sdist, and both are tried away from the source tree.
 package: $(VENV)/.dev

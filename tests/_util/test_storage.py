@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -49,3 +50,23 @@ def test_impossible_places_are_named(tmp_path: Path) -> None:
         write_text(tmp_path, "x")
     with pytest.raises(FileError, match="does not exist"):
         write_text(tmp_path / "nowhere" / "x.txt", "x")
+
+
+def test_names_as_long_as_names_can_be(tmp_path: Path) -> None:
+    longest = "n" * 250 + ".json"
+    write_text(tmp_path / longest, "x")
+    write_text(tmp_path / ("a." + "s" * 253), "x")
+    assert len(os.listdir(tmp_path)) == 2
+    with pytest.raises(FileError, match="File name too long"):
+        write_text(tmp_path / f"{longest}x", "x")
+    with pytest.raises(FileError, match="null byte"):
+        write_text(tmp_path / "a\0b", "x")
+
+
+def test_a_system_that_refuses_is_told(tmp_path: Path) -> None:
+    target = tmp_path / "x.txt"
+    write_text(target, "older")
+    with pytest.raises(FileError, match=r"x\.txt cannot be written \(No space left on device\)"), write_whole(target):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert os.listdir(tmp_path) == ["x.txt"]
+    assert target.read_text() == "older"

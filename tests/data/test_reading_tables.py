@@ -291,6 +291,9 @@ def test_one_group_only() -> None:
         ([1, float("nan"), 1, 1, 1, 1], "missing in 1 rows"),
         ([1, float("inf"), 1, 1, 1, 1], "1 infinite"),
         (list("abcdef"), "cannot be read as numbers"),
+        ([1e306] * 6, "largest weight"),
+        ([2.9e305, 1, 1, 1, 1, 1], "near 1"),
+        ([1e-320] * 6, "largest weight"),
     ],
 )
 def test_bad_weights(weights: list[Any], message: str) -> None:

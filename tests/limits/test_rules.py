@@ -578,6 +578,7 @@ def test_an_unproven_optimum_is_not_returned(monkeypatch: pytest.MonkeyPatch) ->
         {"DP": math.nan},
         {"DP": None},
         {"DP": "much"},
+        {"DP": 10**400},
         {"DP": [0.1, 0.2]},
         {3: 0.1},
         ["DP"],

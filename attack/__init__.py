@@ -1,0 +1,1 @@
+"""A systematic attack on fairlimits: seeded, resumable, counted (``make attack``)."""
