@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
@@ -49,16 +50,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="also every Python from 3.10 to 3.13 that can be found")
     parser.add_argument("--write", action="store_true", help=f"write the result into {PAGE.name}")
+    parser.add_argument("tests", nargs="*", default=TESTS, help="tests to run, by path")
     asked = parser.parse_args()
-    tries = [tried(Path(sys.executable), lowest=True)]
+    tries = [tried(Path(sys.executable), asked.tests, lowest=True)]
     if asked.all:
         found = {version: find(version) for version in PYTHONS}
-        tries += [tried(path, lowest=False) for path in found.values() if path]
+        tries += [tried(path, asked.tests, lowest=False) for path in found.values() if path]
         tries += [
             Tried(version, "newest", "", "not found on this machine") for version, path in found.items() if not path
         ]
     table = ["| Python | versions | among them | tests |", "| --- | --- | --- | --- |"]
     table += [f"| {own.python} | {own.versions} | {own.packages} | {own.result} |" for own in tries]
+    table += ["", f"Tests: {', '.join(asked.tests)}."]
     print("\n".join(table))
     if asked.write:
         start, *_ = PAGE.read_text(encoding="utf-8").split(MARK)
@@ -83,7 +86,7 @@ def floors() -> list[str]:
     return [f"{name}=={version}" for name, version in re.findall(r'"([\w-]+)>=([\d.]+)"', held[1])]
 
 
-def tried(python: Path, *, lowest: bool) -> Tried:
+def tried(python: Path, tests: Sequence[str], *, lowest: bool) -> Tried:
     """Install the package for a Python into an empty environment, and run its tests there."""
     with tempfile.TemporaryDirectory() as name:
         away = Path(name)
@@ -94,19 +97,11 @@ def tried(python: Path, *, lowest: bool) -> Tried:
         pip: tuple[str | Path, ...] = (own, "-m", "pip", "--disable-pip-version-check", "-q", "install", "-c", limits)
         if subprocess.run((*pip, ROOT, *TOOLS)).returncode:
             return Tried(_version(own), _which(lowest), "", "failed to install")
-        ignored = [f"--ignore={path}" for path in LEFT_OUT]
-        pytest: tuple[str | Path, ...] = (
-            own,
-            "-m",
-            "pytest",
-            "-p",
-            "no:cacheprovider",
-            "-W",
-            "default",
-            *ignored,
-            *TESTS,
-        )
-        ran = subprocess.run(pytest, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        options = ("-p", "no:cacheprovider", "-W", "default", *(f"--ignore={path}" for path in LEFT_OUT))
+        command: tuple[str | Path, ...] = (own, "-m", "pytest", *options, *tests)
+        # What is tried is what was installed, not the sources.
+        variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        ran = subprocess.run(command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, text=True)
         last = ran.stdout.strip().splitlines()[-1] if ran.stdout.strip() else "failed: nothing was printed"
         if ran.returncode:
             print(ran.stdout[-6000:], file=sys.stderr)

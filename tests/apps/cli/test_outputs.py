@@ -27,6 +27,7 @@ WORDS = ["--label", "paid", "--positive", "yes", "--sensitive", "sex"]
 WRITERS = {
     ("report", "--output"): ("people.csv", WORDS),
     ("frontier", "--output"): ("people.csv", WORDS),
+    ("ceiling", "--output"): ("people.csv", WORDS),
     ("scenarios", "--output"): ("people.csv", WORDS),
     ("scenarios", "--by-group"): ("people.csv", WORDS),
     ("audit", "--output"): ("people.csv", [*WORDS, "-p", "age"]),

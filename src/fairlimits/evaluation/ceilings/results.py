@@ -72,6 +72,14 @@ class Ceiling(Shown):
         Where the steps were proposed: what rules lose that see features in these steps.
     left_out : tuple of str
         Notions that were asked for and are not among the constraints, so that the ceiling is that of more rules.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> people = fl.load_dataset("adult", features=["education-num", "race"]).take(range(3_000))
+    >>> top = fl.ceiling(people, {"DP": [0.05, 0.1]})
+    >>> bool((top.value <= top.upper).all())
+    True
     """
 
     curve: Curve
