@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import highspy
@@ -23,7 +23,7 @@ from scipy.linalg import cho_factor, cho_solve
 import fairlimits as fl
 from benchmarks.cases import adult, table
 from benchmarks.growth import synthetic
-from benchmarks.highs_methods import METHODS, Attempt, Task, on_one_thread, patience
+from benchmarks.highs_methods import METHODS, Attempt, Task, limited, on_one_thread, patience
 from fairlimits.law import Neighbourhood
 from fairlimits.limits import breakpoints, programs
 from fairlimits.limits.programs import FairProgram, Solved
@@ -117,11 +117,7 @@ def _frontier(cells: int, notions: tuple[str, ...], aware: bool) -> Iterator[Lin
     with without(programs, "_FOLLOWED", 0):
         others = {"simplex, warm": Attempt(_best_of(lambda: _swept(dist, notions, aware))[0], None)}
     tasks = [_task(program, tolerance) for tolerance in POINTS]
-    for method in METHODS:
-        attempts = [task.solve(method, patience(ours)) for task in tasks]
-        failed = [own.failure for own in attempts if own.failure]
-        words = f"{len(failed)} of {len(attempts)} not proven" if failed else ""
-        others[method] = Attempt(sum(own.seconds for own in attempts), None, words)
+    others |= {method: limited(partial(_all_of, tasks, method), patience(ours)) for method in METHODS}
     yield Line("parametric, 41 tolerances", case, ours, others)
     seconds, corners = _best_of(lambda: _cornered(dist, notions, aware))
     with without(programs, "_FOLLOWED", 0):
@@ -131,6 +127,13 @@ def _frontier(cells: int, notions: tuple[str, ...], aware: bool) -> Iterator[Lin
         assert abs(float(np.interp(at, [where for where, _ in corners], values)) - found.value) <= 1e-9
     warm = {"simplex, warm": Attempt(slow, None)}
     yield Line(f"parametric, {len(corners)} breakpoints", case, Attempt(seconds, None), warm)
+
+
+def _all_of(tasks: list[Task], method: str) -> Attempt:
+    attempts = [task.solve(method) for task in tasks]
+    failed = [own.failure for own in attempts if own.failure]
+    words = f"{len(failed)} of {len(attempts)} not proven" if failed else ""
+    return Attempt(sum(own.seconds for own in attempts), None, words)
 
 
 def _best_of(call: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
@@ -148,7 +151,7 @@ def sifting() -> Iterator[Line]:
             asked = dict.fromkeys(notions, 0.02)
             seconds, solved = on_one_thread(lambda: program.solve(asked))  # noqa: B023
             ours, task = Attempt(seconds, solved.value), _task(program, 0.02)
-            others = {method: task.solve(method, patience(ours)) for method in METHODS}
+            others = {method: limited(partial(task.solve, method), patience(ours)) for method in METHODS}
             yield Line("sifting", f"{'+'.join(notions)}, {cells:,} synthetic cells", ours, others)
 
 
@@ -164,16 +167,20 @@ def interior() -> Iterator[Line]:
         program = FairProgram(dist, tuple(asked), False, HOOD)
         seconds, solved = on_one_thread(solve)
         ours = Attempt(seconds, solved.value)
+
+        def timed(solve: Callable[[], Solved] = solve) -> Attempt:
+            return Attempt(on_one_thread(solve)[0], None)
+
         with without(pairs, "MANY_VARIABLES", sys.maxsize):
-            others = {"simplex, pairs as they are missed": Attempt(on_one_thread(solve)[0], None)}
+            others = {"simplex, pairs as they are missed": limited(timed, patience(ours))}
         with without(InteriorProgram, "_newton", _by_cholesky):
-            others["our interior point by dense Cholesky"] = Attempt(on_one_thread(solve)[0], None)
+            others["our interior point by dense Cholesky"] = limited(timed, patience(ours))
         comparison = program.variables.compare(HOOD)
         allowed = times(comparison.looseness, np.array(asked["IF"]))
         rows = program.rate_rows
         every = difference_rows(comparison, np.arange(len(allowed)), len(program.cost))
         task = Task(program.cost, rows.matrix, rows.lower(asked), rows.upper(asked), every, allowed)
-        others |= {f"{method}, all pairs": task.solve(method, patience(ours)) for method in METHODS}
+        others |= {f"{method}, all pairs": limited(partial(task.solve, method), patience(ours)) for method in METHODS}
         yield Line("interior point", f"{cells:,} cells, {len(allowed):,} pairs", ours, others)
 
 

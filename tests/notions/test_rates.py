@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from fairlimits.errors import InputError
 from fairlimits.law.cells.distributions import CellDistribution
-from fairlimits.notions.rates import ACCURACY_RATE
+from fairlimits.notions.rates import ACCURACY_RATE, Rate
 from fairlimits.notions.registry import (
     ALL_NOTIONS,
     NOTIONS,
+    alike_score,
     check_names,
     check_tolerances,
     estimable,
@@ -68,6 +69,22 @@ def test_equalized_odds_keeps_the_half_that_can_be_compared() -> None:
     gaps = group_gaps(dist.rates, np.array([[1.0, 1.0], [0.0, 0.0]]))
     assert math.isnan(gaps["PE"])
     assert gaps["EOd"] == gaps["EOp"] == pytest.approx(2 / 3 - 1 / 4)
+
+
+def test_a_rate_counts_one_decision_about_each_person() -> None:
+    """Else a fair coin would not make it 1/2, and rows that are repaired to that would be wrong."""
+    with pytest.raises(InputError, match="exactly one must count"):
+        Rate("yield", ((0.0, 0.0), (0.0, 1.0)))
+    assert Rate("of label 1", ((0.0, 0.0), (0.0, 1.0)), given=(1,)).event[1] == (0.0, 1.0)
+
+
+def test_who_is_decided_alike_fares_alike() -> None:
+    dependent = [name for name, own in NOTIONS.items() if any(rate.depends_on_labels for rate in own.rates)]
+    assert dependent == ["EA"]
+    assert alike_score(["DP", "EA"], 0.9) == 0.5
+    assert alike_score(["DP", "EOd", "IF"], 0.9) == 1.0
+    assert NOTIONS["EOd"].includes(NOTIONS["PE"])
+    assert not NOTIONS["EOd"].includes(NOTIONS["DP"])
 
 
 def test_the_rate_of_correct_decisions_of_all_people_is_accuracy() -> None:

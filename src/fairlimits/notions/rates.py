@@ -25,7 +25,9 @@ class Rate:
     ----------
     name : str
     event : ((float, float), (float, float))
-        ``event[y][d]`` is 1 if a person of label y who is decided d counts, else 0.
+        ``event[y][d]`` is 1 if a person of label y who is decided d counts, else 0. Of both decisions about a person
+        who is looked at, one must count: then a fair coin makes the rate 1/2 in every group, whatever the law, which
+        rows of programs are repaired for, and which everybody's being decided alike rests on.
     given : tuple of int
         The labels of the people who are looked at.
     """
@@ -33,6 +35,18 @@ class Rate:
     name: str
     event: tuple[tuple[float, float], tuple[float, float]]
     given: tuple[int, ...] = (0, 1)
+
+    def __post_init__(self) -> None:
+        if any(sum(self.event[label]) != 1 for label in self.given):
+            raise InputError(
+                f"The rate {self.name!r} counts {self.event}; of the two decisions about a person of each label in "
+                f"{self.given}, exactly one must count."
+            )
+
+    @property
+    def depends_on_labels(self) -> bool:
+        """Whether a score that is the same for all gives groups different rates where their labels differ."""
+        return len({self.event[label] for label in self.given}) > 1
 
 
 _DECIDED_1 = ((0.0, 1.0), (0.0, 1.0))

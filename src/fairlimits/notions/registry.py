@@ -46,6 +46,10 @@ class Notion:
     title: str
     rates: tuple[Rate, ...]
 
+    def includes(self, other: Notion) -> bool:
+        """Whether whoever meets this notion meets the other one too."""
+        return set(other.rates) <= set(self.rates)
+
 
 NOTIONS: Mapping[str, Notion] = MappingProxyType(
     {
@@ -191,7 +195,8 @@ def warn_of_nothing_to_compare(
 def alike_score(names: Iterable[str], positive: float) -> float:
     """Best score that all people can share without a gap in some notions.
 
-    Deciding all alike, as most labels are, has no gap in any rate but accuracy, where only a fair coin has none.
+    Deciding all alike, as most labels are, has no gap in a rate that counts the same decision for every label; in
+    others, such as accuracy, only a fair coin has none.
 
     Parameters
     ----------
@@ -200,7 +205,8 @@ def alike_score(names: Iterable[str], positive: float) -> float:
     positive : float
         Share of label 1 among all people.
     """
-    return 0.5 if "EA" in names else float(positive > 0.5)
+    rates = (rate for name in names if name in NOTIONS for rate in NOTIONS[name].rates)
+    return 0.5 if any(rate.depends_on_labels for rate in rates) else float(positive > 0.5)
 
 
 def alike_accuracy(names: Iterable[str], positive: float) -> float:

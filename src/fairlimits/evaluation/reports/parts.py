@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fairlimits._util.suppression import SUPPRESSED_TEXT
-from fairlimits.notions import Estimate
+from fairlimits.notions import NOTIONS, Estimate
 
 PRICED_AT = (0.0, 0.05)
 """Tolerances at which every notion's cost is said, on the cells and held out."""
@@ -113,8 +113,10 @@ class Curve:
     accuracy: list[float]
 
 
-# A notion that is part of another cannot clash with it.
-_NESTED = ({"EOp", "EOd"}, {"PE", "EOd"})
+def _nested(first: str, second: str) -> bool:
+    """Whether one notion is part of the other, and so cannot clash with it."""
+    one, other = NOTIONS.get(first), NOTIONS.get(second)
+    return one is not None and other is not None and (one.includes(other) or other.includes(one))
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ class Tensions:
             Clash(second, first, self.pair_loss[i][j], self.tension[i][j])
             for i, first in enumerate(self.notions)
             for j, second in enumerate(self.notions[:i])
-            if {first, second} not in _NESTED
+            if not _nested(first, second)
         ]
         most = max(pairs, key=lambda own: (own.tension, own.loss), default=None)
         return most if most is not None and round(100 * most.tension, 1) > 0 else None
