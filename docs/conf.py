@@ -70,6 +70,8 @@ sphinx_gallery_conf = {
     # A program that fails stops the build.
     "abort_on_example_error": True,
     "image_scrapers": ("matplotlib",),
+    # What a program prints is shown, and not what its last expression is.
+    "capture_repr": (),
     "matplotlib_animations": False,
     "copyfile_regex": r".*\.rst",
     "default_thumb_file": None,

@@ -21,16 +21,30 @@ train, people = people.split(0.6, random_state=0)
 
 def three_columns(rows):
     """Age, years of education and hours per week."""
-    return np.column_stack([rows.columns[name] for name in ("age", "education-num", "hours-per-week")]) / 50
+    return (
+        np.column_stack(
+            [rows.columns[name] for name in ("age", "education-num", "hours-per-week")]
+        )
+        / 50
+    )
 
 
-score = LogisticRegression().fit(three_columns(train), train.label).predict_proba(three_columns(people))[:, 1]
+score = (
+    LogisticRegression()
+    .fit(three_columns(train), train.label)
+    .predict_proba(three_columns(people))[:, 1]
+)
 
 # %%
 # ``estimator`` is what the best rules are learned with; without it, boosting is tried too, which takes some seconds
 # more.
 
-found = fl.audit(people, {"score": score}, notions=["DP", "EOp"], estimator=LogisticRegression(max_iter=500))
+found = fl.audit(
+    people,
+    {"score": score},
+    notions=["DP", "EOp"],
+    estimator=LogisticRegression(max_iter=500),
+)
 print(found.summary())
 
 # %%

@@ -23,17 +23,28 @@ asked = {
     "capacity": ["selection rate <= 0.15"],
     "both": ["selection rate ratio >= 0.8", "selection rate <= 0.15"],
 }
-rules = {name: fl.solve(outcome, {}, requirements=texts) for name, texts in asked.items()}
+rules = {
+    name: fl.solve(outcome, {}, requirements=texts) for name, texts in asked.items()
+}
 for name, rule in rules.items():
-    print(f"{name:12} accuracy {rule.accuracy:.4f}", {text: round(value, 3) for text, value in rule.attained.items()})
+    print(
+        f"{name:12} accuracy {rule.accuracy:.4f}",
+        {text: round(value, 3) for text, value in rule.attained.items()},
+    )
 
 # %%
 # The whole trade: best accuracy at every ratio, with the capacity and without it.
 
 fig, ax = plt.subplots()
-for name, texts in (("any number of people", []), ("at most 15%", ["selection rate <= 0.15"])):
+for name, texts in (
+    ("any number of people", []),
+    ("at most 15%", ["selection rate <= 0.15"]),
+):
     curve = fl.limits.ratio_frontier(outcome, requirements=texts)
     ax.plot(curve.tolerances, curve.accuracy, label=name)
 ax.axvline(0.8, color="grey", linestyle=":", label="four fifths")
-ax.set(xlabel="lowest selection rate as a share of the highest", ylabel="best accuracy (plug-in)")
+ax.set(
+    xlabel="lowest selection rate as a share of the highest",
+    ylabel="best accuracy (plug-in)",
+)
 ax.legend()

@@ -28,6 +28,10 @@ fig.tight_layout()
 # At a tolerance of 0.02, in points of accuracy:
 
 for notion in ("DP", "EA", "EOp", "PE", "EOd"):
-    seen, hidden = (fl.solve(outcome, {notion: 0.02}, aware=aware) for aware in (True, False))
+    seen, hidden = (
+        fl.solve(outcome, {notion: 0.02}, aware=aware) for aware in (True, False)
+    )
     cost = 100 * (seen.accuracy - hidden.accuracy)
-    print(f"{notion:4} seen {seen.accuracy:.4f}  hidden {hidden.accuracy:.4f}  {cost:.2f}")
+    print(
+        f"{notion:4} seen {seen.accuracy:.4f}  hidden {hidden.accuracy:.4f}  {cost:.2f}"
+    )

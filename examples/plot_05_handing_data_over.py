@@ -10,12 +10,16 @@ import matplotlib.pyplot as plt
 
 import fairlimits as fl
 
-people = fl.load_dataset("adult", features=["age", "education-num", "hours-per-week", "occupation"]).take(range(9_000))
+people = fl.load_dataset(
+    "adult", features=["age", "education-num", "hours-per-week", "occupation"]
+).take(range(9_000))
 learn, rest = people.split(0.4, random_state=0)
 dist = fl.discretize(learn, cells=48, partition="features", generator=None)
 rule = fl.solve(dist, {"DP": 0.0})
 plan = fl.decorrelate(dist, rule)
-print(f"correlation with the group: {plan.baseline_correlation:.2f} before, {plan.correlation:.2f} after")
+print(
+    f"correlation with the group: {plan.baseline_correlation:.2f} before, {plan.correlation:.2f} after"
+)
 print(f"accuracy of the rule: {rule.accuracy:.3f} before, {plan.accuracy:.3f} after")
 
 # %%
@@ -35,4 +39,7 @@ print(certificate.summary())
 curve = fl.decorrelation.decorrelation_frontier(dist, fl.solve(dist, {}))
 fig, ax = plt.subplots()
 ax.plot(curve.correlation, curve.accuracy, marker=".")
-ax.set(xlabel="correlation of the features with the group (0 none, 2 certain)", ylabel="accuracy (plug-in)")
+ax.set(
+    xlabel="correlation of the features with the group (0 none, 2 certain)",
+    ylabel="accuracy (plug-in)",
+)

@@ -21,8 +21,12 @@ y, sex = people["income"], people["sex"]
 # ``sensitive_features`` travels by scikit-learn's metadata routing.
 
 with sklearn.config_context(enable_metadata_routing=True):
-    rule = fl.ConstrainedBayesClassifier({"DP": 0.05}, estimator=LogisticRegression(max_iter=500))
-    search = GridSearchCV(rule, {"estimator__C": [0.001, 0.01, 0.1, 1.0], "cells": [32, 128]}, cv=3)
+    rule = fl.ConstrainedBayesClassifier(
+        {"DP": 0.05}, estimator=LogisticRegression(max_iter=500)
+    )
+    search = GridSearchCV(
+        rule, {"estimator__C": [0.001, 0.01, 0.1, 1.0], "cells": [32, 128]}, cv=3
+    )
     search.fit(X, y, sensitive_features=sex)
 print(search.best_params_, f"{search.best_score_:.3f}")
 
@@ -35,7 +39,11 @@ for cells in (32, 128):
     own = [k for k, choice in enumerate(results["params"]) if choice["cells"] == cells]
     strengths = [results["params"][k]["estimator__C"] for k in own]
     ax.errorbar(
-        strengths, results["mean_test_score"][own], results["std_test_score"][own], marker="o", label=f"{cells} cells"
+        strengths,
+        results["mean_test_score"][own],
+        results["std_test_score"][own],
+        marker="o",
+        label=f"{cells} cells",
     )
 ax.set(xscale="log", xlabel="C of the logistic regression", ylabel="accuracy, 3 folds")
 ax.legend()

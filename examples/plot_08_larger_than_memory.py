@@ -16,7 +16,9 @@ import fairlimits as fl
 folder = tempfile.TemporaryDirectory()
 table = fl.load_dataset("adult").to_frame()
 for day in range(4):
-    pq.write_table(table.slice(day * 12_000, 12_000), Path(folder.name) / f"day{day}.parquet")
+    pq.write_table(
+        table.slice(day * 12_000, 12_000), Path(folder.name) / f"day{day}.parquet"
+    )
 
 # %%
 # A pattern instead of a table. Rows are counted as they are, on cells of the features.

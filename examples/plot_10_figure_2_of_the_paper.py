@@ -12,7 +12,9 @@ import numpy as np
 
 import fairlimits as fl
 
-dist = fl.discretize(fl.load_dataset("adult"), cells=64, partition="features", generator=None)
+dist = fl.discretize(
+    fl.load_dataset("adult"), cells=64, partition="features", generator=None
+)
 relaxations = np.linspace(0, 0.2, 21)
 
 # %%
