@@ -83,17 +83,18 @@ def _write_within(limit: int, write: Callable[[Path], Any], target: Path) -> Non
 @contextmanager
 def _signals(folder: Path) -> Iterator[Case]:
     table(np.random.default_rng(0), 200).to_csv(folder / "people.csv", index=False)
-    words = ["frontier", "people.csv", "--label", "hired", "--sensitive", "sex", "--cells", "4", "--points", "3"]
+    words = ["cells", "people.csv", "--label", "hired", "--sensitive", "sex", "--cells", "4"]
+    words += ["--partition", "features", "--generator", "none"]
     started = time.monotonic()
     quiet = subprocess.run([sys.executable, "-c", "pass"], check=True, timeout=_SECONDS)
     start = time.monotonic() - started
     assert quiet.returncode == 0
     started = time.monotonic()
     subprocess.run(
-        [sys.executable, "-m", "fairlimits", *words, "-o", "out.csv"], cwd=folder, check=True, capture_output=True
+        [sys.executable, "-m", "fairlimits", *words, "-o", "out.npz"], cwd=folder, check=True, capture_output=True
     )
     whole = time.monotonic() - started
-    (folder / "out.csv").unlink()
+    (folder / "out.npz").unlink()
     before = {path.name for path in folder.iterdir()}
 
     def case(rng: np.random.Generator) -> str | None:
@@ -101,7 +102,7 @@ def _signals(folder: Path) -> Iterator[Case]:
         # Not before Python itself has started and found the package: nobody can answer then.
         after = float(rng.uniform(1.5 * start + 0.1, 1.1 * whole))
         with subprocess.Popen(
-            [sys.executable, "-m", "fairlimits", *words, "-o", "out.csv"],
+            [sys.executable, "-m", "fairlimits", *words, "-o", "out.npz"],
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -110,8 +111,8 @@ def _signals(folder: Path) -> Iterator[Case]:
             time.sleep(after)
             running.send_signal(number)
             _, err = running.communicate(timeout=_SECONDS)
-        strange = {path.name for path in folder.iterdir()} - before - {"out.csv"}
-        (folder / "out.csv").unlink(missing_ok=True)
+        strange = {path.name for path in folder.iterdir()} - before - {"out.npz"}
+        (folder / "out.npz").unlink(missing_ok=True)
         allowed = (0, 130) if number == signal.SIGINT else (0, 143, -signal.SIGTERM)
         if running.returncode not in allowed or "Traceback" in err or strange:
             words_ = err.strip().splitlines()[-1:] or [""]

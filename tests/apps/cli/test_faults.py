@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 
+from fairlimits._util.names import printable
 from fairlimits.apps.cli import run
-from fairlimits.apps.cli.terminal import printable
 
 ENTER = [sys.executable, "-m", "fairlimits"]
 

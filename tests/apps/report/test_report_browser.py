@@ -54,3 +54,17 @@ def test_the_answer_is_printed_on_one_sheet(tab: Any) -> None:
     tab.set_viewport_size({"width": 680, "height": 1010})
     assert tab.locator(".answer").bounding_box()["height"] < 1010
     assert tab.evaluate("getComputedStyle(document.querySelector('.answer')).breakAfter") == "page"
+
+
+def test_no_script_runs_and_nothing_is_fetched(context: Any, page: Path, tmp_path: Path) -> None:
+    """Whatever might get into a page, its content policy keeps it from being run."""
+    path = tmp_path / "hostile.html"
+    hostile = '<script>document.title = "run"</script><img src="http://127.0.0.1:9/x.png"></body>'
+    path.write_text(page.read_text(encoding="utf-8").replace("</body>", hostile), encoding="utf-8")
+    opened = context.new_page()
+    asked: list[str] = []
+    opened.on("requestfinished", lambda request: asked.append(request.url))
+    opened.goto(path.as_uri())
+    assert opened.title() != "run"
+    assert asked == [path.as_uri()]
+    opened.close()
