@@ -20,8 +20,8 @@ from fairlimits.notions import ACCURACY, INDIVIDUAL, Objective, Requirement, Row
 from fairlimits.solvers import LazyPairs, Line, Optimum, Piece, Program, SiftedProgram, most_even
 
 SIFTED = 200_000
-"""Variables from which on a few are solved for at a time: the simplex method is as fast at 65,536, and a quarter as fast
-at 262,144 (``docs/benchmarks/ablation.md``)."""
+"""Variables from which on a few are solved for at a time: a plain simplex method is as fast at 65,536 of them, and
+takes three times as long and more at 262,144 (``docs/benchmarks/ablation.md``)."""
 
 # Rows times variables up to which following the optimum pivot by pivot beats a solver call a point.
 _FOLLOWED = 50_000
