@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairlimits.evaluation.reports.explained import ExplainedRule
 from fairlimits.evaluation.reports.findings import Findings, collect_findings
 from fairlimits.evaluation.reports.from_above import Bracket, FromAbove
 from fairlimits.evaluation.reports.held_out import HeldOut
@@ -24,6 +25,7 @@ __all__ = [
     "Bracket",
     "Caution",
     "Decorrelated",
+    "ExplainedRule",
     "Figure",
     "Findings",
     "FromAbove",
