@@ -18,6 +18,7 @@ import runpy
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,7 @@ def measure(rows: int, learned: int) -> None:
     print(f"  ours is {theirs / ours:.2f} times as fast")
     kinds = {"pandas": frame[:1], "polars": peer("polars").from_pandas(frame[:1]), "Arrow": pa.table(frame[:1])}
     for kind, one in kinds.items():
-        print(f"  one row, {kind}: {1e3 * cpu(lambda one=one: rule.decide(one)):.2f} ms")
+        print(f"  one row, {kind}: {1e3 * cpu(partial(rule.decide, one)):.2f} ms")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rule.py"
         rule.export(path)

@@ -67,7 +67,7 @@ def _top(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code: 0, 2 after one sentence on what was wrong, 3 for an alarm, or 130 after ctrl-c."""
+    """Run a command and return its exit code: 0, 2 after a sentence on what was wrong, 3: an alarm, 130: ctrl-c."""
     try:
         with warnings.catch_warnings():
             # Tables, pictures and pages mark such rules.

@@ -15,9 +15,6 @@ from fairlimits.errors import InputError
 if TYPE_CHECKING:
     from fairlimits.evaluation import Monitoring
 
-ALARM = 3
-"""The exit code where there is an alarm."""
-
 _PICTURES = (".png", ".pdf", ".svg")
 
 
@@ -39,7 +36,7 @@ def monitor(
     ] = 0.95,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to a .json or .csv file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the gaps over time: .png, .pdf or .svg.")] = None,
-) -> None:
+) -> dict[str, Any]:
     """Watch a rule in use: accuracy, rates and gaps over time with limits, drift, missing groups, and alarms.
 
     The exit code is 3 if there is an alarm, so that a pipeline can stop.
@@ -85,8 +82,7 @@ def monitor(
         say(f"Written to {output}.")
     if plot is not None:
         _draw(found, plot)
-    if found.alarm:
-        raise typer.Exit(ALARM)
+    return found.to_dict()
 
 
 def _print(found: Monitoring) -> None:
