@@ -87,7 +87,12 @@ def onnx_trees(tables: dict[str, Any]) -> Any:
         ("MatMul", ["value", constant("membership", tables["membership"])], "sum", {}),
         ("Add", ["sum", constant("base", tables["base"].astype(np.float32))], "score", {}),
         ("Sigmoid", ["score"], "chances", {}),
-        ("ReduceMean", ["chances", constant("axis", np.array([1]))], "chance", {"keepdims": 0}),
+        (
+            "MatMul",
+            ["chances", constant("mean", np.full(len(tables["base"]), 1 / len(tables["base"]), np.float32))],
+            "chance",
+            {},
+        ),
     ):
         nodes.append(helper.make_node(kind, given, [made], **options))
     codes = helper.make_tensor_value_info("codes", proto.INT64, [None, None])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -45,15 +46,18 @@ def explain_rules(
     """Explain the rules with the group hidden and seen."""
     found = []
     for aware in (False, True):
-        rule = solve(
-            outcome,
-            tolerances,
-            aware=aware,
-            requirements=requirements,
-            objective=objective,
-            confidence=None if requirements else certified,
-            random_state=random_state,
-        )
+        with warnings.catch_warnings():
+            # What could not be certified, or is off on labels, is said of the situations.
+            warnings.simplefilter("ignore", UserWarning)
+            rule = solve(
+                outcome,
+                tolerances,
+                aware=aware,
+                requirements=requirements,
+                objective=objective,
+                confidence=None if requirements else certified,
+                random_state=random_state,
+            )
         own = rule.explain()
         people = outcome.data.counts.sum(axis=1)
         shown = []

@@ -186,8 +186,6 @@ def collect_findings(
             above = find_from_above(
                 data, judged, random_state, lambda done, words: tell(_JUDGED + (1 - _JUDGED) * done, words)
             )
-        # What could not be certified, or is off on labels, was said of the situations.
-        warnings.simplefilter("ignore", UserWarning)
         explained = explain_rules(outcome, asked, kept, goal, confidence, withhold, random_state)
     share = data.shares
     rate = float(share @ data.label)
@@ -207,9 +205,13 @@ def collect_findings(
         from_above=above,
         explained=explained,
         warnings=find_cautions(data, judged, cells, withhold),
-        versions={"python": platform.python_version()}
-        | {package: version(package) for package in ("numpy", "scipy", "scikit-learn", "highspy", "pyarrow")},
+        versions=_versions(),
     )
+
+
+def _versions() -> dict[str, str]:
+    packages = ("numpy", "scipy", "scikit-learn", "highspy", "pyarrow")
+    return {"python": platform.python_version()} | {package: version(package) for package in packages}
 
 
 def _plain(value: Any) -> Any:
