@@ -17,7 +17,7 @@ from fairlimits.apps.cli import run
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-GUIDES = ("start.md", "data.md", "notions.md", "handover.md", "sizing.md")
+GUIDES = ("start.md", "data.md", "notions.md", "handover.md", "deploy.md", "sizing.md")
 
 
 def parts(guide: Path) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 import fairlimits as fl
 from fairlimits.decorrelation import Certificate, DecorrelationFrontier, decorrelation_frontier
 from fairlimits.law import Fidelity, fidelity
-from fairlimits.limits import PredictiveParity, predictive_parity
+from fairlimits.limits import Explanation, Explanations, PredictiveParity, predictive_parity
 from known_people import known
 
 # Not results: what goes wrong, what learns, and what a question is made of.
@@ -82,6 +82,9 @@ MADE: dict[str, Callable[[], Any]] = {
     "Evaluation": lambda: fl.evaluate(fl.solve(cells(), {"DP": 0.1}), known(1, 400)[0], resamples=100),
     "Frontier": lambda: fl.frontier(cells(), ["DP"], [0.0, 0.1]),
     "GroupRates": lambda: fl.evaluate(fl.solve(cells(), {"DP": 0.1}), known(1, 400)[0], resamples=100).by_group,
+    "Monitoring": lambda: fl.monitor(
+        fl.solve(cells(), {"DP": 0.1}), [people().to_frame(), known(1, 600)[0].to_frame()]
+    ),
     "Outcome": outcome,
     "Report": report,
     "Rule": lambda: fl.solve(cells(), {"DP": 0.1}),
@@ -93,6 +96,8 @@ MADE: dict[str, Callable[[], Any]] = {
 IN_ROOMS: dict[type, Callable[[], Any]] = {
     Certificate: lambda: plan().certificate(known(1, 600)[0], permutations=20),
     DecorrelationFrontier: lambda: decorrelation_frontier(cells(), fl.solve(cells(), {"DP": 0.1}), [0.0, 5.0, 25.0]),
+    Explanation: lambda: fl.solve(outcome(), {"DP": 0.02}).explain(),
+    Explanations: lambda: fl.solve(outcome(), {"DP": 0.02}, aware=True).explain(known(1, 600)[0].take([0, 1, 2])),
     Fidelity: lambda: fidelity(people(), known(1, 600)[0], 8),
     PredictiveParity: lambda: predictive_parity(cells(), 0.05),
 }

@@ -15,12 +15,14 @@ from fairlimits.estimators import load as load
 from fairlimits.estimators import save as save
 from fairlimits.evaluation import Audit as Audit
 from fairlimits.evaluation import Ceiling as Ceiling
+from fairlimits.evaluation import Monitoring as Monitoring
 from fairlimits.evaluation import Scenarios as Scenarios
 from fairlimits.evaluation import audit as audit
 from fairlimits.evaluation import ceiling as ceiling
 from fairlimits.evaluation import compare_scenarios as compare_scenarios
 from fairlimits.evaluation import evaluate as evaluate
 from fairlimits.evaluation import group_rates as group_rates
+from fairlimits.evaluation import monitor as monitor
 from fairlimits.law import CellDistribution as CellDistribution
 from fairlimits.law import Neighbourhood as Neighbourhood
 from fairlimits.law import Outcome as Outcome

@@ -12,14 +12,14 @@ from scipy.stats import kstest
 
 from fairlimits._util.types import Floats
 from fairlimits.data.columns import Table
-from fairlimits.data.draws import row_draws
+from fairlimits.data.draws import content_keys, row_draws
 from fairlimits.decorrelation.applying import draw_targets
 
 SEEN = [0.6695113540264677, 0.6695113540264677, 0.383398244607858, 0.7024631283883572]
 
 
 def draws(frame: Any, seed: int = 0) -> Floats:
-    return row_draws(Table.open(frame), seed)
+    return row_draws(Table.open(frame), seed, "content")
 
 
 def table(rows: int = 2_000) -> pd.DataFrame:
@@ -74,3 +74,18 @@ def test_targets_follow_the_chances() -> None:
     assert set(found[4_000:]) == {1}
     assert draw_targets(chances, cell[:0], np.zeros(0)).shape == (0,)
     assert list(draw_targets(chances, np.array([0]), np.array([1.0]))) == [2]
+
+
+def test_equal_rows_share_a_draw_by_content_only() -> None:
+    frame = table()
+    twice = pa.concat_tables([pa.Table.from_pandas(frame, preserve_index=False)] * 3)
+    rows = len(frame)
+    by_content, by_row = (row_draws(Table.open(twice), 3, own) for own in ("content", "row"))
+    np.testing.assert_array_equal(by_content[:rows], by_content[rows : 2 * rows])
+    # Of equals the first has the draw that it would have alone.
+    alone = len(set(by_content[:rows]))
+    assert (by_row == by_content).sum() == alone
+    assert len(set(by_row)) == len(by_row)
+    keys = content_keys(Table.open(twice))
+    np.testing.assert_array_equal(keys[:rows], keys[-rows:])
+    assert len(set(keys)) == alone

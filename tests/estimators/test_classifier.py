@@ -87,24 +87,40 @@ def test_the_same_row_gets_the_same_decision(unaware: ConstrainedBayesClassifier
     np.testing.assert_array_equal([unaware.predict(NEW_X[at : at + 1])[0] for at in range(4)], all_at_once[:4])
     for kind in (pl.from_pandas, pa.Table.from_pandas):
         np.testing.assert_array_equal(unaware.predict(kind(NEW_X[:200])), all_at_once)
-    assert (unaware.predict(NEW_X.iloc[[5] * 9]) == all_at_once[5]).all()
+    assert unaware.predict(NEW_X.iloc[[5] * 9])[0] == all_at_once[5]
 
 
 def test_unaware_predictions_do_not_look_at_the_group(unaware: ConstrainedBayesClassifier) -> None:
     np.testing.assert_array_equal(unaware.predict(X), unaware.predict(X, sensitive_features=np.zeros(3)))
 
 
-def test_thresholds_are_compared_with_draws(unaware: ConstrainedBayesClassifier) -> None:
+def test_people_alike_are_drawn_one_by_one_unless_asked() -> None:
+    # Few cells, so that somebody is in the one whose people are decided by lot.
+    unaware = quick(TIGHT, cells=6).fit(X, Y, sensitive_features=SEX)
+    chance = unaware.predict_proba(NEW_X)[:, 1]
+    tossed = int(np.argmax(np.minimum(chance, 1 - chance)))
+    assert 0 < chance[tossed] < 1
+    alike = NEW_X.iloc[[tossed] * 2_000]
+    own = unaware.predict(alike)
+    np.testing.assert_array_equal(own, unaware.predict(alike))
+    assert own.mean() == pytest.approx(chance[tossed], abs=0.05)
+    assert own[0] == unaware.predict(alike[:1])[0]
+    together = clone(unaware).set_params(draw_by="content").fit(X, Y, sensitive_features=SEX)
+    assert len(set(together.predict(alike))) == 1
+    with pytest.raises(InputError, match="'row' or 'content'"):
+        quick(TIGHT, draw_by="day").fit(X, Y, sensitive_features=SEX)
+
+
+def test_without_coins_nothing_is_drawn_and_the_price_is_bounded(unaware: ConstrainedBayesClassifier) -> None:
     hard = quick(TIGHT, randomize=False).fit(X, Y, sensitive_features=SEX)
-    assert hard.thresholding_ == unaware.thresholding_
-    report = hard.thresholding_
-    assert set(report) == {"accuracy", "DP", "EA", "EOp", "PE", "EOd"}
-    assert report["DP"]["randomized"] == pytest.approx(hard.rule_.on_labels.gaps["DP"])  # type: ignore[union-attr]
-    assert report["accuracy"]["randomized"] == pytest.approx(hard.rule_.on_labels.accuracy)  # type: ignore[union-attr]
+    beside = hard.rule_.determinism
+    assert beside is not None
+    assert beside.accuracy == pytest.approx(unaware.rule_.accuracy)
+    assert 0 <= unaware.rule_.accuracy - hard.rule_.accuracy <= beside.cost_at_most + 1e-12
+    assert max(hard.rule_.gaps[name] - value for name, value in TIGHT.items()) <= 1e-7
     chance = hard.predict_proba(NEW_X)
     assert set(np.unique(chance)) == {0.0, 1.0}
     np.testing.assert_array_equal(hard.predict(NEW_X), chance.argmax(axis=1))
-    np.testing.assert_array_equal(hard.predict(NEW_X), unaware.predict_proba(NEW_X)[:, 1] > 0.5)
 
 
 @pytest.mark.parametrize(
@@ -245,7 +261,7 @@ def test_without_sensitive_features_there_is_one_group() -> None:
     model = quick().fit(X, Y)
     assert model.groups_ == ("everybody",)
     assert model.score(NEW_X, NEW_Y) > 0.7
-    assert np.isnan(model.thresholding_["DP"]["randomized"])
+    assert np.isnan(model.rule_.gaps["DP"])
     assert not hasattr(model, "frontier_")
     with pytest.raises(InputError, match="give sensitive_features"):
         quick(TIGHT).fit(X, Y)

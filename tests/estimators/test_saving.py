@@ -52,6 +52,7 @@ PATHS = [
     "fairlimits.law.outcome.estimates.Outcome",
     "fairlimits.law.outcome.models.OutcomeModel",
     "fairlimits.law.outcome.recalibration.Recalibration",
+    "fairlimits.limits.determinism.Determinism",
     "fairlimits.limits.frontiers.Frontier",
     "fairlimits.limits.policies.CellPolicy",
     "fairlimits.limits.rules.OnLabels",
@@ -81,6 +82,7 @@ def round_trip(estimator: Any, tmp_path: Path, **options: Any) -> Any:
         (TIGHT, {}),
         (TIGHT, {"aware": True}),
         (TIGHT, {"cells": 12}),
+        (TIGHT, {"cells": 12, "randomize": False}),
         (TIGHT, {"partition": "features", "cells": 12, "estimator": None}),
         ({"DP": 0.1, "IF": 0.5}, {"partition": "blend", "cells": 12}),
         ({}, {"requirements": ["selection rate <= 0.4", "selection rate ratio >= 0.5"], "objective": "costs 1:2"}),
@@ -94,7 +96,7 @@ def test_classifiers(tolerances: dict[str, float], options: dict[str, Any], tmp_
         np.testing.assert_array_equal(getattr(again, method)(X, sensitive_features=SEX), expected)
     assert again.rule_.gaps == pytest.approx(model.rule_.gaps, nan_ok=True)
     assert again.rule_.shadow_prices == pytest.approx(model.rule_.shadow_prices)
-    assert again.thresholding_ == model.thresholding_
+    assert again.rule_.determinism == model.rule_.determinism
     if "cells" in options:
         np.testing.assert_array_equal(again.distribution_.mass, model.distribution_.mass)
 

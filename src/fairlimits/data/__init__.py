@@ -10,14 +10,14 @@ from fairlimits.data.benchmarks import (
     load_table,
 )
 from fairlimits.data.bins import Bins, parse_bins
-from fairlimits.data.columns import Table, read_numbers, read_values
+from fairlimits.data.columns import Table, as_table, read_numbers, read_values
 from fairlimits.data.dataset import Dataset
-from fairlimits.data.draws import check_seed, row_draws
+from fairlimits.data.draws import DrawBy, check_draw_by, check_seed, content_keys, row_draws
 from fairlimits.data.encoding import EncodedFeature, Encoding
 from fairlimits.data.features import read_all_columns
 from fairlimits.data.loading import open_data
 from fairlimits.data.parts import find_files, is_pattern
-from fairlimits.data.reading import read_features, read_groups
+from fairlimits.data.reading import Watched, read_features, read_groups, read_watched
 from fairlimits.data.registry import benchmark_names
 from fairlimits.data.roles import find_groups
 from fairlimits.data.schema import MISSING, Feature, Scalar, Schema, category_columns, value_text
@@ -34,6 +34,7 @@ __all__ = [
     "Bins",
     "Concern",
     "Dataset",
+    "DrawBy",
     "EncodedFeature",
     "Encoding",
     "Feature",
@@ -45,14 +46,18 @@ __all__ = [
     "SmallGroups",
     "Stream",
     "Table",
+    "Watched",
     "arrow_column",
+    "as_table",
     "benchmark_file",
     "benchmark_names",
     "benchmark_status",
     "category_columns",
+    "check_draw_by",
     "check_seed",
     "check_small_groups",
     "concerns",
+    "content_keys",
     "find_files",
     "find_groups",
     "is_frame",
@@ -68,6 +73,7 @@ __all__ = [
     "read_numbers",
     "read_table",
     "read_values",
+    "read_watched",
     "row_draws",
     "set_aside_note",
     "small_groups_note",

@@ -74,8 +74,14 @@ class Table:
         return len(self.frame) if self.keep is None else int(pc.sum(self.keep).as_py())
 
     def filtered(self, keep: npt.NDArray[np.bool_]) -> Table:
-        """Return the table with only the rows where `keep` is true."""
-        return replace(self, keep=pa.array(keep))
+        """Return the table with only the rows, of those that are left, where `keep` is true."""
+        whole = np.ones(len(self.frame), dtype=bool) if self.keep is None else np.array(self.keep)
+        whole[whole] = keep
+        return replace(self, keep=pa.array(whole))
+
+    def only(self, names: Iterable[str]) -> Table:
+        """Return the table with only some of its columns, in their order here."""
+        return replace(self, names=tuple(names))
 
     def binned(self, bins: Mapping[str, tuple[float, ...]]) -> Table:
         """Return the table with some columns of numbers cut into ranges."""
@@ -152,6 +158,11 @@ class Table:
             if name not in self.names:
                 hint = did_you_mean(name, self.names)
                 raise DataError(f"There is no {role} column {name!r} in the table.{hint} {_present(self.names)}")
+
+
+def as_table(rows: Any) -> Table:
+    """Open rows of any kind of table, an Arrow record batch among them; a table is left as it is."""
+    return Table.open(pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows)
 
 
 def holds_dates(array: pa.Array) -> bool:

@@ -1,8 +1,13 @@
-"""Draws that depend on a seed and on what a row holds: the same row is drawn alike wherever it stands."""
+"""Draws that depend on a seed and on what a row holds: the same row is drawn alike wherever it stands.
+
+Among people who are alike in everything, a draw by row goes on: the first of them in a table has the draw of the
+content, as if it stood alone, the second another, and so on. A draw by content is the same for all of them.
+"""
 
 from __future__ import annotations
 
 from hashlib import blake2b
+from typing import Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +16,9 @@ from numpy.typing import NDArray
 from fairlimits._util.types import Floats
 from fairlimits.data.columns import Table
 from fairlimits.errors import InputError
+
+DrawBy: TypeAlias = Literal["row", "content"]
+"""Whether people who are alike in everything have draws of their own, or one in common."""
 
 # Odd constants of the mixing function splitmix64 (Steele, Lea and Flood, 2014).
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -27,17 +35,49 @@ def check_seed(random_state: object, name: str = "random_state") -> int:
     return int(random_state)
 
 
-def row_draws(table: Table, random_state: int) -> Floats:
+def check_draw_by(draw_by: object) -> DrawBy:
+    """Return the choice if it is one."""
+    if draw_by not in get_args(DrawBy):
+        raise InputError(f"draw_by is {draw_by!r}; give 'row' or 'content'.")
+    return cast("DrawBy", draw_by)
+
+
+def row_draws(table: Table, random_state: int, draw_by: DrawBy = "row") -> Floats:
     """Draw a number from 0 to 1 for each row: a hash of the seed and of the row's values, in their order.
 
-    Equal rows have equal draws, in any batch, on any machine and whatever kind of table they stand in.
+    The draws of a row are the same in any batch, on any machine and whatever kind of table it stands in; by row, that
+    of the second of several equal rows in a table differs from that of the first.
     """
+    state = _hashes(table, random_state)
+    if draw_by == "row":
+        again = _repeats(state)
+        state = np.where(again > 0, _mix(state ^ _mix(again)), state)
+    # The upper 53 bits are as many as a double holds.
+    return np.asarray((state >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+
+
+def content_keys(table: Table) -> NDArray[np.int64]:
+    """Number people so that those who are alike in everything have the same number."""
+    return np.asarray(np.unique(_hashes(table, 0), return_inverse=True)[1], dtype=np.int64)
+
+
+def _repeats(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """How many rows before each one have the same hash."""
+    order = np.argsort(state, kind="stable")
+    first = np.flatnonzero(np.diff(state[order], prepend=~state[order[:1]]) != 0)
+    run = np.repeat(first, np.diff(first, append=len(state)))
+    found = np.empty(len(state), dtype=np.uint64)
+    found[order] = (np.arange(len(state)) - run).astype(np.uint64)
+    return found
+
+
+def _hashes(table: Table, random_state: int) -> NDArray[np.uint64]:
+    """64 bits for each row, from the seed and its values in their order."""
     start = int.from_bytes(blake2b(str(random_state).encode(), digest_size=8).digest(), "little")
     state = np.full(len(table), start, dtype=np.uint64)
     for name in table.names:
         state = _mix(state ^ _mix(_bits(table.column(name))))
-    # The upper 53 bits are as many as a double holds.
-    return np.asarray((state >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+    return state
 
 
 def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:

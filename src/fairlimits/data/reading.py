@@ -14,7 +14,7 @@ from fairlimits.data.bins import Bins, read_bins
 from fairlimits.data.columns import Table, list_values, read_numbers
 from fairlimits.data.features import read_columns
 from fairlimits.data.roles import MissingSensitive
-from fairlimits.data.schema import Scalar, Schema
+from fairlimits.data.schema import MISSING, Scalar, Schema
 from fairlimits.data.small_groups import Settled, SmallGroups, check_small_groups, settle_small_groups
 from fairlimits.data.troubles import one_error, without_options
 from fairlimits.errors import DataError, InputError
@@ -260,6 +260,32 @@ def _read_groups(schema: Schema, table: Table) -> npt.NDArray[np.int64]:
             "drop these rows, or read both tables as one."
         )
     return np.array([known[name] for name in names], dtype=np.int64)[group]
+
+
+class Watched(NamedTuple):
+    """People as they come in where a rule is in use: labels may not be known yet, and some groups never."""
+
+    columns: Columns
+    group: npt.NDArray[np.int64]
+    label: npt.NDArray[np.int8] | None
+    weight: npt.NDArray[np.float64]
+
+
+def read_watched(schema: Schema, table: Table) -> Watched:
+    """Read people to be watched: -1 stands for a group that is missing, None for labels of a table without them."""
+    table = table.binned(dict(schema.bins))
+    table.require(schema.sensitive, "sensitive")
+    group = np.full(len(table), -1, dtype=np.int64)
+    known = ~special.missing_groups(table, schema.sensitive)
+    if any(MISSING in schema.group_values(at) for at in range(len(schema.groups))):
+        known[:] = True
+    if known.any():
+        group[known] = _read_groups(schema, table.filtered(known))
+    label = _read_label_like(schema, table) if schema.label in table.names else None
+    weight = np.ones(len(table))
+    if schema.weight is not None and schema.weight in table.names:
+        weight = special.read_weights(table, schema.weight)
+    return Watched(_read_features(schema, table, "missing"), group, label, weight)
 
 
 def _read_features(schema: Schema, table: Table, unseen: Unseen) -> dict[str, npt.NDArray[Any]]:

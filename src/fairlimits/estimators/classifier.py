@@ -12,7 +12,16 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Dataset, Sensitive, Table, check_seed, read_all_columns, read_features, row_draws
+from fairlimits.data import (
+    DrawBy,
+    Sensitive,
+    Table,
+    check_draw_by,
+    check_seed,
+    read_all_columns,
+    read_features,
+    row_draws,
+)
 from fairlimits.errors import InputError
 from fairlimits.estimators.frames import (
     check_group_notions,
@@ -36,6 +45,7 @@ from fairlimits.limits import (
     Frontier,
     Uncertified,
     check_certifiable,
+    check_randomize,
     check_uncertified,
     frontier,
     on_cells,
@@ -43,13 +53,11 @@ from fairlimits.limits import (
 )
 from fairlimits.notions import (
     INDIVIDUAL,
-    NOTIONS,
     Objective,
     Requirement,
     check_tolerances,
     read_objective,
     read_requirements,
-    tally,
 )
 
 
@@ -90,8 +98,10 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
     objective : str or Objective, default="accuracy"
         What the rule is to be best at, such as ``"balanced accuracy"`` (see `solve`).
     randomize : bool, default=True
-        Whether `predict` draws where the rule does. If not, it thresholds the probability at 0.5, which can exceed the
-        tolerances: ``thresholding_`` has what that costs.
+        Whether the rule may decide by lot. If not, it is the best rule found without coins, within the same tolerances;
+        ``rule_.determinism`` has a proven bound on what that costs (see `solve`).
+    draw_by : {"row", "content"}, default="row"
+        Whether people who are alike in all of X have draws of their own in a call of `predict`, or one in common.
     n_jobs : int, optional
         Fits that run side by side, by default as many as there are cores; the result does not depend on it.
     random_state : int, default=0
@@ -109,9 +119,6 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         The cells that the rule was solved on.
     frontier_ : Frontier
         Accuracy over a range of tolerances of the same notions (of DP, if none is held), made when first asked for.
-    thresholding_ : dict of str to dict of str to float
-        For accuracy and the gap of each group notion, "randomized" and "thresholded": what drawing and what a threshold
-        of 0.5 attains on the rows of the fit; unless the cells cut the features, each is judged out of fold.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if X is a data frame.
@@ -122,7 +129,9 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
     allowed, and a category that `fit` did not see counts as missing.
 
     The draw of a row is a hash of ``random_state`` and its values in X: the same row gets the same decision wherever it
-    stands, and so do equal rows. The group has no part in the draw.
+    stands. By default, of several equal rows in one call each has a draw of its own; with ``draw_by="content"`` they
+    are all decided alike, and realised gaps stray farther from the rule's, as if there were only as many people as
+    there are different ones. The group has no part in the draw.
 
     The rows of the fit are not kept.
 
@@ -169,6 +178,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         requirements: Sequence[Requirement | str] | str = (),
         objective: Objective | str = "accuracy",
         randomize: bool = True,
+        draw_by: DrawBy = "row",
         n_jobs: int | None = None,
         random_state: int = 0,
     ) -> None:
@@ -184,6 +194,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         self.requirements = requirements
         self.objective = objective
         self.randomize = randomize
+        self.draw_by = draw_by
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -206,6 +217,8 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         """
         asked = check_tolerances({} if self.tolerances is None else self.tolerances)
         partition = self._check_choices(asked)
+        check_randomize(self.randomize, asked)
+        check_draw_by(self.draw_by)
         seed = check_seed(self.random_state)
         X = as_rows(self.prefit, X)
         table, target = open_fit(self, X, y)
@@ -227,21 +240,16 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         goal = self._goal()
         check_certifiable(dist if outcome is None else outcome, self.confidence, asked, goal["requirements"])
         goal |= {"confidence": self.confidence, "uncertified": check_uncertified(self.uncertified)}
-        rule = solve_on(on_cells(dist, asked), outcome, asked, aware=self.aware, **goal)
-        # Of an estimate, the one that did not see the row.
-        cell = rule.policy.locate(data.columns, data.group, None if outcome is None else outcome.q)
-        own_scores = rule.policy.scores_at(cell, data.group)
+        self.rule_ = solve_on(on_cells(dist, asked), outcome, asked, aware=self.aware, randomize=self.randomize, **goal)
         self.classes_ = target.classes
         self.groups_ = data.groups
-        self.rule_ = rule
-        self.thresholding_ = _compared(data, own_scores)
         self._schema = data.schema
         self._sensitive_names = None if sensitive is None else sensitive.names
         self._frontier: Frontier | None = None
         return self
 
     def predict(self, X: Any, *, sensitive_features: Any = None) -> NDArray[Any]:
-        """Decide each row: drawn by its content and the seed, or thresholded.
+        """Decide each row: where the rule decides by lot, drawn by its content and the seed.
 
         Parameters
         ----------
@@ -251,13 +259,13 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
             Needed if the rule is aware; else it is not looked at.
         """
         table, scores = self._scores(X, sensitive_features)
-        level = row_draws(table, self.random_state) if self.randomize else 0.5
-        return np.asarray(self.classes_[(scores > level).astype(np.int64)])
+        drawn = row_draws(table, self.random_state, check_draw_by(self.draw_by))
+        return np.asarray(self.classes_[(scores > drawn).astype(np.int64)])
 
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> Floats:
         """Probability that `predict` gives each of the classes, not that the label is one (see `predict_label_proba`).
 
-        It is 0 or 1 if `predict` does not draw.
+        It is 0 or 1 if the rule does without coins.
 
         Parameters
         ----------
@@ -269,8 +277,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         ndarray of shape (n, 2)
         """
         _, scores = self._scores(X, sensitive_features)
-        chance = scores if self.randomize else (scores > 0.5).astype(np.float64)
-        return np.column_stack([1 - chance, chance])
+        return np.column_stack([1 - scores, scores])
 
     def predict_label_proba(self, X: Any, *, sensitive_features: Any = None) -> Floats:
         """Estimate P(Y = y | x) of each of the classes, whatever is decided: for ranking metrics and calibration.
@@ -378,11 +385,3 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def _compared(data: Dataset, scores: Floats) -> dict[str, dict[str, float]]:
-    """Accuracy and gaps on labelled rows of scores that are drawn, and of scores that are thresholded."""
-    found = tally(data, np.stack([scores, (scores > 0.5).astype(np.float64)]))
-    figures = {"accuracy": found.accuracy()}
-    figures |= {name: found.gap(name) for name in NOTIONS}
-    return {name: {"randomized": float(a), "thresholded": float(b)} for name, (a, b) in figures.items()}

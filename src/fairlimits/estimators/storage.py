@@ -38,7 +38,7 @@ from fairlimits.law import (
     Recalibration,
     Space,
 )
-from fairlimits.limits import CellPolicy, Frontier, OnLabels, Rule
+from fairlimits.limits import CellPolicy, Determinism, Frontier, OnLabels, Rule
 from fairlimits.notions import Costs, Difference, Limit, Objective, Rate, Ratio
 
 _OWN: tuple[type, ...] = (
@@ -51,6 +51,7 @@ _OWN: tuple[type, ...] = (
     Costs,
     Dataset,
     Decorrelator,
+    Determinism,
     Difference,
     EncodedFeature,
     EncodedView,

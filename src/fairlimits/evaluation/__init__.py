@@ -16,12 +16,14 @@ from fairlimits.evaluation.audits import (
 from fairlimits.evaluation.ceilings import Ceiling, Study, ceiling
 from fairlimits.evaluation.decided_people import group_rates
 from fairlimits.evaluation.evaluations import evaluate
+from fairlimits.evaluation.monitoring import Alarm, GapBounds, Monitoring, PeriodFigures, monitor
 from fairlimits.evaluation.reports import (
     PRICED_AT,
     Affected,
     Bracket,
     Caution,
     Decorrelated,
+    ExplainedRule,
     Figure,
     Findings,
     FromAbove,
@@ -41,6 +43,7 @@ from fairlimits.evaluation.scenarios import compare, compare_scenarios
 __all__ = [
     "PRICED_AT",
     "Affected",
+    "Alarm",
     "Audit",
     "AuditedModel",
     "BeatenWarning",
@@ -48,15 +51,19 @@ __all__ = [
     "Caution",
     "Ceiling",
     "Decorrelated",
+    "ExplainedRule",
     "Figure",
     "Findings",
     "FromAbove",
+    "GapBounds",
     "GroupGap",
     "HeldOut",
     "HeldOutCurve",
     "HeldOutFigure",
     "Individual",
+    "Monitoring",
     "OnCells",
+    "PeriodFigures",
     "Scenarios",
     "Study",
     "Tensions",
@@ -69,6 +76,7 @@ __all__ = [
     "compare_scenarios",
     "evaluate",
     "group_rates",
+    "monitor",
     "rates_heading",
     "read_decisions",
     "rows_needed",

@@ -50,6 +50,9 @@ _SHARES = (1.0, 0.5, 0.25, 0.0)
 # Halvings that find the most lenient rule between two.
 _HALVINGS = 12
 
+# The same where rules without coins are searched for, each by a search of its own.
+_HALVINGS_WHOLE = 4
+
 # How far tolerances are widened before a rule is mixed with a constant: as little as it takes, and more, where a more
 # accurate rule that is mixed with more of the constant may be better.
 _WIDENED = (1.02, 1.1, 1.25, 1.6, 2.0, 3.0)
@@ -87,6 +90,7 @@ class _Search:
     def __init__(self, program: FairProgram, rows: LabelledRows, rule: Rule, confidence: float) -> None:
         self._program, self._rows, self._rule = program, rows, rule
         self._confidence, self._asked = confidence, dict(rule.tolerances)
+        self._whole = rule.determinism is not None
         self.trouble: str | None = None
         self._rates = tuple(dict.fromkeys(rate for name in self._asked for rate in NOTIONS[name].rates))
         plain = self._differences(rule.scores)
@@ -126,7 +130,11 @@ class _Search:
         constant = np.full_like(
             self._rule.scores, alike_score(self._asked, float(self._rule.distribution.mass[:, :, 1].sum()))
         )
+        if self._whole:
+            constant = np.rint(constant)
         found = [(constant, 0.0, self._differences(constant))]
+        if self._whole:
+            return found[0]
         for factor in _WIDENED if math.isfinite(widening) else ():
             wider = {name: factor * widening * eps for name, eps in self._asked.items()}
             scores = self._corrected(wider, self._strict, self._rule.scores)
@@ -142,6 +150,8 @@ class _Search:
         lenient = self._corrected(tolerances, self._lenient, strict)
         if self._certified(lenient, tolerances):
             return lenient
+        if self._whole:
+            return self._most_lenient_whole(strict, tolerances)
         low, high = 0.0, 1.0
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
@@ -150,6 +160,18 @@ class _Search:
             else:
                 high = middle
         return np.asarray((1 - low) * strict + low * lenient)
+
+    def _most_lenient_whole(self, strict: Floats, tolerances: Mapping[str, float]) -> Floats:
+        """The same without coins: rules are not mixed, but solved for with less and less room."""
+        best, low, high = strict, 0.0, 1.0
+        for _ in range(_HALVINGS_WHOLE):
+            middle = (low + high) / 2
+            tried = self._corrected(tolerances, (1 - middle) * self._strict + middle * self._lenient, strict)
+            if self._certified(tried, tolerances):
+                best, low = max(best, tried, key=self._value), middle
+            else:
+                high = middle
+        return best
 
     def _corrected(self, tolerances: Mapping[str, float], reach: float, scores: Floats) -> Floats:
         """The best rule where rates are corrected by labels, with room for `reach` standard errors."""
@@ -168,8 +190,15 @@ class _Search:
                 found = self._program.solve(tolerances, correction)
             except InfeasibleError:
                 continue
-            x = self._program.scores(found, tolerances, correction)
-            return np.asarray(self._program.variables.expand(x[None])[0])
+            if not self._whole:
+                x = self._program.scores(found, tolerances, correction)
+                return np.asarray(self._program.variables.expand(x[None])[0])
+            whole = self._program.whole_scores(found, tolerances, correction)
+            if whole is not None:
+                return np.asarray(np.rint(self._program.variables.expand(whole[None])[0]))
+        if self._whole:
+            # Of equal accuracy alone two groups may not find a rule; the one without room is there.
+            return self._rule.scores
         raise AssertionError("Deciding everybody by the same coin meets every tolerance.")
 
     def _differences(self, scores: Floats) -> Differences:
@@ -193,10 +222,16 @@ class _Search:
         found = self._differences(scores) if found is None else found
         limits = found.limits(self._asked, self._confidence)
         certified = found.chance(self._asked) <= 1 - self._confidence + 1e-9
+        beside = self._rule.determinism
+        if beside is not None:
+            # Beside the best rule with coins, certified or not.
+            lost = self._rule.value - self._value(scores)
+            beside = replace(beside, cost_at_most=max(beside.cost_at_most + lost, 0.0))
         return replace(
             self._rule,
             policy=self._policy(scores),
             accuracy=self._accuracy(scores),
+            determinism=beside,
             guarantee=Guarantee(self._confidence, limits, certified, diluted, rows_needed),
         )
 

@@ -23,6 +23,7 @@ from fairlimits._util.types import Flags, Floats
 from fairlimits.errors import FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.bands import Band, Retrace, find_band
+from fairlimits.limits.determinism import Determinism
 from fairlimits.limits.guarantees import Guarantee
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.rules import Rule
@@ -233,6 +234,10 @@ class Frontier(Checked, Shown):
             columns |= {f"at most {name}": np.array([own.limits[name] for own in known]) for name in self.notions}
             columns["certified"] = np.array([own.certified for own in known])
             columns["diluted"] = np.array([own.diluted for own in known])
+        beside = [rule.determinism for rule in self.rules if rule.determinism is not None]
+        if len(beside) == len(self.rules):
+            columns["accuracy with coins"] = np.array([own.accuracy for own in beside])
+            columns["no coins cost at most"] = np.array([own.cost_at_most for own in beside])
         records = [own.to_dict() for own in self.held_out]
         for key in records[0] if records else ():
             if key != "plug-in accuracy":
@@ -250,6 +255,14 @@ class Frontier(Checked, Shown):
             text += f"{self.at[-1]:g}."
         if self.is_constant.any():
             text += f" The best rule has the same score for everybody at {_listed(self.at[self.is_constant])}."
+        beside = [rule.determinism for rule in self.rules if rule.determinism is not None]
+        if beside:
+            dear = max(beside, key=lambda own: own.cost_at_most)
+            text += (
+                " No decision is drawn, which costs nothing."
+                if dear.costs_nothing
+                else f" No decision is drawn, which costs at most {dear.cost_at_most:.4f} at any point (proven)."
+            )
         known = [rule.guarantee for rule in self.rules if rule.guarantee is not None]
         if known:
             certified = np.array([own.certified for own in known])
@@ -317,7 +330,9 @@ class Frontier(Checked, Shown):
             "exact": self.exact,
             "requirements": [str(own) for own in self.requirements],
             "objective": str(self.objective),
+            "made": self.rules[0].made,
             "guarantees": [None if rule.guarantee is None else rule.guarantee.to_dict() for rule in self.rules],
+            "determinism": [None if rule.determinism is None else rule.determinism.to_dict() for rule in self.rules],
         }
         own = {
             "grid": np.stack(list(self.grid.values())),
@@ -350,6 +365,7 @@ class Frontier(Checked, Shown):
                 requirements=read_requirements(header["requirements"]),
                 objective=read_objective(header["objective"]),
                 neighbours=Neighbourhood(**header["neighbours"]),
+                made=str(header["made"]),
             )
             rules = tuple(
                 replace(
@@ -359,8 +375,11 @@ class Frontier(Checked, Shown):
                     accuracy=float(accuracy[at]),
                     optimality_gap=float(left[at]),
                     guarantee=Guarantee.from_dict(known),
+                    determinism=Determinism.from_dict(beside),
                 )
-                for at, known in zip(range(len(accuracy)), header["guarantees"], strict=True)
+                for at, known, beside in zip(
+                    range(len(accuracy)), header["guarantees"], header["determinism"], strict=True
+                )
             )
             found = cls(
                 rules, dict(zip(names, grid, strict=True)), exact=plain.field(header, "exact", bool, "The file")

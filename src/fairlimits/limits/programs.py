@@ -17,7 +17,7 @@ from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.rate_rows import Correction, compile_rows
 from fairlimits.limits.variables import Variables
 from fairlimits.notions import ACCURACY, INDIVIDUAL, Objective, Requirement, Rows
-from fairlimits.solvers import LazyPairs, Line, Optimum, Piece, Program, SiftedProgram, most_even
+from fairlimits.solvers import LazyPairs, Line, Optimum, Piece, Program, SiftedProgram, most_even, round_optimum
 
 SIFTED = 200_000
 """Variables from which on a few are solved for at a time: a plain simplex method is as fast at 65,536 of them, and
@@ -197,6 +197,14 @@ class FairProgram:
         bounds = self.rate_rows.lower(tolerances, correction), self.rate_rows.upper(tolerances, correction)
         found = most_even(solved.optimum, self.cost, self.rate_rows.matrix, bounds, self.variables.mass)
         return found.x[: len(self.variables)]
+
+    def whole_scores(
+        self, solved: Solved, tolerances: Mapping[str, float], correction: Correction | None = None
+    ) -> Floats | None:
+        """Scores of the variables that are all 0 or 1, the best found; None if none were. Not for neighbours."""
+        bounds = self.rate_rows.lower(tolerances, correction), self.rate_rows.upper(tolerances, correction)
+        found = round_optimum(solved.optimum, self.cost, self.rate_rows.matrix, bounds, len(self.variables))
+        return None if found is None else found.x[: len(self.variables)]
 
     def slope(self, solved: Solved, tolerances: Mapping[str, float], move: Mapping[str, float]) -> float:
         """How fast the value rises when each notion's tolerance rises at the rate that `move` gives.

@@ -7,8 +7,9 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import pyarrow as pa
@@ -20,11 +21,18 @@ from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.states import Checked
-from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Dataset, read_features, read_groups
+from fairlimits._util.types import Floats
+from fairlimits.data import DrawBy
 from fairlimits.errors import ConstantRuleWarning, InputError
 from fairlimits.law import CellDistribution, Neighbourhood, can_compare
+from fairlimits.limits.cards import ModelCard, rule_card
+from fairlimits.limits.deciding import decide
+from fairlimits.limits.determinism import Determinism
+from fairlimits.limits.drawing import Draws, draw
+from fairlimits.limits.explanations import Explanation, explain
+from fairlimits.limits.exporting import export
 from fairlimits.limits.guarantees import Guarantee
+from fairlimits.limits.person_explanations import Explanations, explain_people
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.programs import FairProgram
 from fairlimits.limits.variables import Variables
@@ -92,6 +100,10 @@ class Rule(Checked, Shown):
         labels, which may put gaps elsewhere than the law does; and it is not the best rule on the law.
     prices : mapping of str to float, optional
         The shadow prices, where they do not follow from the law and what was asked.
+    determinism : Determinism, optional
+        For a rule without coins, the best rule with them beside it, and what doing without costs at most.
+    made : str
+        The day on which the rule was made, such as 2026-01-31.
 
     Examples
     --------
@@ -117,6 +129,8 @@ class Rule(Checked, Shown):
     on_labels: OnLabels | None = None
     guarantee: Guarantee | None = None
     prices: Mapping[str, float] | None = None
+    determinism: Determinism | None = None
+    made: str = field(default_factory=lambda: date.today().isoformat())
 
     @property
     def aware(self) -> bool:
@@ -179,7 +193,10 @@ class Rule(Checked, Shown):
 
     @cached_property
     def shadow_prices(self) -> Mapping[str, float]:
-        """For each tolerance, how fast the value would rise with that tolerance alone (the right derivative)."""
+        """For each tolerance, how fast the value would rise with that tolerance alone (the right derivative).
+
+        Of a rule without coins they are those of the best rule with coins.
+        """
         if self.prices is not None:
             return self.prices
         program = FairProgram(
@@ -187,15 +204,59 @@ class Rule(Checked, Shown):
         )
         return shadow_prices(program, self.tolerances)
 
-    def decide(self, rows: Any) -> Floats:
-        """Probability of deciding 1 for each of some rows, of shape (n,); labels are not looked at.
+    def decide(self, rows: Any) -> Any:
+        """Probability of deciding 1 for each of some rows; labels are not looked at. Safe in several threads at once.
 
         Parameters
         ----------
-        rows : Dataset, or a pandas, polars or Arrow table
-            The people. A table needs the features, and for a rule that sees the group the sensitive columns.
+        rows : Dataset; pandas or polars frame; Arrow table, record batch or reader; or Dask frame
+            The people. They need the features, and for a rule that sees the group the sensitive columns.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            For a Dask frame a Dask series with its index, computed part by part when it is asked for.
         """
-        return np.asarray(decide_all([self], rows)[0])
+        return decide(self, rows)
+
+    def draw(self, rows: Any, *, draw_by: DrawBy = "row", random_state: int = 0) -> Draws:
+        """Decide each of some rows 1 or 0, by lot where the rule does; the same rows get the same decisions again.
+
+        Parameters
+        ----------
+        rows : pandas or polars frame, Arrow table or record batch
+            The people, as in `decide`.
+        draw_by : {"row", "content"}, default="row"
+            Whether people who are alike in all features have draws of their own, or one in common.
+        random_state : int, default=0
+            Seed of the draws.
+
+        Returns
+        -------
+        Draws
+            The decisions, and in ``summary()`` what chance does to the gaps of these people.
+        """
+        return draw(self, rows, draw_by, random_state)
+
+    @overload
+    def explain(self, rows: None = None) -> Explanation: ...
+
+    @overload
+    def explain(self, rows: Any) -> Explanations: ...
+
+    def explain(self, rows: Any = None) -> Explanation | Explanations:
+        """Say in words, in a table and in a picture what the rule does, or why it decides people as it does.
+
+        Parameters
+        ----------
+        rows : Dataset, or any table that `decide` takes, optional
+            People to explain the decisions of; by default the rule itself is explained.
+
+        Returns
+        -------
+        Explanation or Explanations
+        """
+        return explain(self) if rows is None else explain_people(self, rows)
 
     @property
     def frame_kind(self) -> str:
@@ -230,6 +291,7 @@ class Rule(Checked, Shown):
         if self.is_constant:
             text += " Everybody gets the same score."
         text += f" Gaps: {held}." if held else ""
+        text += "" if self.determinism is None else f" {self.determinism.summary()}"
         return text if self.guarantee is None else f"{text} {self.guarantee.summary()}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -245,6 +307,29 @@ class Rule(Checked, Shown):
             ax.set_xlabel("gap; a black line is the tolerance")
         return ax
 
+    def card(self, *, since: str | date | None = None) -> ModelCard:
+        """Return the rule's model card: what it may see and keeps, at which confidence, on whom and since when.
+
+        Parameters
+        ----------
+        since : str or date, optional
+            The day from which it holds; by default the day on which the rule was made.
+        """
+        return rule_card(self, since)
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write the rule as one Python file that runs wherever numpy is, without this package.
+
+        The file has a function ``decide(columns)``, and as a program reads a .csv file and writes the scores. It gives
+        the scores of `decide`. Columns cut into bins, and classifiers of your own, cannot be exported.
+
+        Parameters
+        ----------
+        path : path
+            The file, such as ``rule.py``.
+        """
+        export(self, path)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a rule on cells, and its distribution, to one file (``.npz``, without pickle)."""
         inner, arrays = self.distribution._pack()
@@ -259,6 +344,8 @@ class Rule(Checked, Shown):
             "requirements": [str(own) for own in self.requirements],
             "objective": str(self.objective),
             "guarantee": None if self.guarantee is None else self.guarantee.to_dict(),
+            "determinism": None if self.determinism is None else self.determinism.to_dict(),
+            "made": self.made,
         }
         write_archive(path, _KIND, header, {"scores": self.scores} | nest("distribution", arrays))
 
@@ -285,6 +372,8 @@ class Rule(Checked, Shown):
                 objective=read_objective(header["objective"]),
                 neighbours=Neighbourhood(**header["neighbours"]),
                 guarantee=Guarantee.from_dict(header["guarantee"]),
+                determinism=Determinism.from_dict(header["determinism"]),
+                made=date.fromisoformat(header["made"]).isoformat(),
             )
             found._check()
             return found
@@ -313,53 +402,6 @@ class Rule(Checked, Shown):
         return f"Rule({', '.join(asked) or 'no constraint'}; {sees}; {figures}{alike})"
 
 
-def decide_all(rules: Sequence[Rule], rows: Any) -> Floats:
-    """Probability of deciding 1, of shape (rules, n): where rules share a law, rows are looked up in it once.
-
-    Parameters
-    ----------
-    rules : sequence of Rule
-        Rules of the same features and groups.
-    rows : Dataset, or a pandas, polars or Arrow table
-        See `Rule.decide`.
-    """
-    return policies_on([rule.policy for rule in rules], rows)
-
-
-def policies_on(policies: Sequence[CellPolicy], rows: Any) -> Floats:
-    """Scores, of shape (policies, n), that policies give to rows (see `decide_all`)."""
-    first = policies[0]
-    if first.schema is None:
-        raise InputError(
-            "The cells are bare numbers, which no row can be looked up in; make them with discretize from a table."
-        )
-    group: Ints | None = None
-    if isinstance(rows, Dataset):
-        rows.check_groups(first.groups)
-        if rows.schema.features != first.schema.features:
-            raise InputError(
-                "The rows have other features, or other categories, than those the rule was made from; read them with "
-                "Dataset.read_like and the schema of the first table."
-            )
-        columns, n_rows, group = rows.columns, rows.n_rows, rows.group
-    else:
-        columns = read_features(first.schema, rows, unseen="missing")
-        n_rows = len(next(iter(columns.values())))
-        if any(policy.aware for policy in policies):
-            group = read_groups(first.schema, rows)
-    q: dict[int, Floats] = {}
-    located: dict[tuple[int, bool], Ints] = {}
-    scores = []
-    for policy in policies:
-        key, places = (id(policy.law), policy.aware), policy.law.places
-        if places is not None and id(places.model) not in q:
-            q[id(places.model)] = places.q_of(columns, n_rows)
-        if key not in located:
-            located[key] = policy.locate(columns, group, None if places is None else q[id(places.model)])
-        scores.append(policy.scores_at(located[key], group))
-    return np.stack(scores)
-
-
 def warn_if_constant(rules: Sequence[Rule], stacklevel: int = 3) -> None:
     """Say where the best rule gives everybody the same score: in one warning for all rules."""
     alike = [rule for rule in rules if rule.is_constant]
@@ -370,9 +412,12 @@ def warn_if_constant(rules: Sequence[Rule], stacklevel: int = 3) -> None:
     under = f"under {' and '.join(asked)}" if asked else "without any constraint"
     more = f", and at {len(alike) - 1} more of {len(rules)} points" if len(alike) > 1 else ""
     score = float(first.group_scores[first.distribution.mass.sum(axis=2) > 0][0])
+    better = "nothing that depends on the person does better"
+    if first.determinism is not None:
+        better = "without coins, nothing better was found that depends on the person"
     warnings.warn(
-        f"The best rule {under} gives everybody the same score, {score:.2f}{more}: nothing that depends on the person "
-        f"does better{'; give a wider tolerance' if asked else ''}.",
+        f"The best rule {under} gives everybody the same score, {score:.2f}{more}: {better}"
+        f"{'; give a wider tolerance' if asked else ''}.",
         ConstantRuleWarning,
         stacklevel=stacklevel + 1,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from fairlimits._util.progress import Progress
 from fairlimits.errors import InfeasibleError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood, Outcome
 from fairlimits.limits.certification import Uncertified, certify, check_uncertified
+from fairlimits.limits.determinism import Determinism, check_randomize
 from fairlimits.limits.infeasibility import Asked, explained
 from fairlimits.limits.labels import LabelledRows
 from fairlimits.limits.laws import Law, estimated, on_cells
@@ -39,6 +41,7 @@ def solve(
     objective: Objective | str = ACCURACY,
     confidence: float | None = None,
     uncertified: Uncertified = "best",
+    randomize: bool = True,
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Rule:
@@ -71,6 +74,9 @@ def solve(
         With a confidence, what to do where the rows cannot certify the tolerances: return the rule that comes nearest,
         raise an error, or leave as many decisions as it takes to a score that is the same for everybody. The first and
         the last warn, and say how many rows could.
+    randomize : bool, default=True
+        Whether the rule may decide by lot. If not, it is the best rule found whose scores are all 0 or 1;
+        ``rule.determinism`` has the best rule with coins beside it, and a proven bound on what doing without costs.
     random_state : int, default=0
         Seed of what has to be estimated or cut into cells first.
     progress : callable, optional
@@ -79,7 +85,8 @@ def solve(
     Returns
     -------
     Rule
-        A proven optimum; where there are several, the most even one. On an estimate, ``rule.on_labels`` is what the
+        A proven optimum; where there are several, the most even one; without coins, one that is proven to be as near to
+        it as it says. On an estimate, ``rule.on_labels`` is what the
         rule comes to on the labels of its rows, out of fold.
 
     Raises
@@ -110,6 +117,7 @@ def solve(
     {'selection rate <= 0.3': 0.3}
     """
     asked = check_tolerances(tolerances)
+    check_randomize(randomize, asked)
     kept, goal = read_requirements(requirements), read_objective(objective)
     known = estimated(law, random_state, progress)
     check_certifiable(known, confidence, asked, kept)
@@ -123,6 +131,7 @@ def solve(
         objective=goal,
         confidence=confidence,
         uncertified=check_uncertified(uncertified),
+        randomize=randomize,
     )
 
 
@@ -137,6 +146,7 @@ def solve_on(
     objective: Objective,
     confidence: float | None,
     uncertified: Uncertified = "best",
+    randomize: bool = True,
 ) -> Rule:
     """Find the best rule on cells, judged on the labels of the estimate that they were cut from, if there is one."""
     hood = Neighbourhood() if neighbours is None else neighbours
@@ -146,6 +156,8 @@ def solve_on(
     except InfeasibleError:
         raise infeasible(program, asked, hood) from None
     rules = make_rules(program, [solved], [asked], hood)
+    if not randomize:
+        rules = without_coins(program, [solved], rules)
     if outcome is not None:
         rules = on_labels(program, rules, outcome, confidence, uncertified)
     else:
@@ -223,6 +235,34 @@ def make_rules(
         )
         for at, point in enumerate(solved)
     )
+
+
+def without_coins(program: FairProgram, solved: list[Solved], rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """Put the best rule found without coins in the place of each rule, a proven optimum with them."""
+    variables, found = program.variables, []
+    for point, rule in zip(solved, rules, strict=True):
+        x = program.whole_scores(point, rule.tolerances)
+        if x is None:
+            asked = [*(f"{name} within {eps:g}" for name, eps in rule.tolerances.items()), *map(str, rule.requirements)]
+            raise InfeasibleError(
+                f"No rule without coins was found that keeps {' and '.join(asked)}; relax one of them, or allow coins."
+            )
+        # A cell and group without people has the mean score of its cell, which may be anything.
+        scores = np.rint(variables.expand(x[None])[0])
+        whole = replace(
+            rule, policy=CellPolicy(variables.dist, scores, variables.aware), accuracy=variables.accuracy(x)
+        )
+        # With the bound of the optimum, not with the optimum, what is said is proven.
+        cost = max(point.value + point.gap - whole.value, 0.0)
+        by_lot = (rule.group_scores > 0) & (rule.group_scores < 1)
+        beside = Determinism(
+            accuracy=rule.accuracy,
+            gaps={name: gap for name, gap in rule.gaps.items() if name != INDIVIDUAL},
+            by_lot=float(variables.dist.mass.sum(axis=2)[by_lot].sum()),
+            cost_at_most=cost,
+        )
+        found.append(replace(whole, optimality_gap=cost, determinism=beside))
+    return tuple(found)
 
 
 def bayes_accuracy(variables: Variables) -> float:

@@ -16,11 +16,12 @@ from fairlimits.errors import InfeasibleError, InputError
 from fairlimits.law import Neighbourhood, Outcome
 from fairlimits.limits.breakpoints import breakpoints, sweep, without_flat_end
 from fairlimits.limits.certification import Uncertified, check_uncertified
+from fairlimits.limits.determinism import check_randomize
 from fairlimits.limits.frontiers import Frontier
 from fairlimits.limits.laws import Law, estimated, on_cells
 from fairlimits.limits.programs import FairProgram
 from fairlimits.limits.rules import warn_if_constant
-from fairlimits.limits.solving import check_certifiable, infeasible, make_rules, on_labels, solve
+from fairlimits.limits.solving import check_certifiable, infeasible, make_rules, on_labels, solve, without_coins
 from fairlimits.notions import (
     ACCURACY,
     Objective,
@@ -48,6 +49,7 @@ def frontier(
     objective: Objective | str = ACCURACY,
     confidence: float | None = None,
     uncertified: Uncertified = "best",
+    randomize: bool = True,
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Frontier:
@@ -78,6 +80,8 @@ def frontier(
         See `solve`: at each tolerance the accuracy that is certified there. The confidence is in each point by itself.
     uncertified : {"best", "raise", "constant"}, default="best"
         See `solve`.
+    randomize : bool, default=True
+        Whether the rules may decide by lot (see `solve`).
     random_state : int, default=0
         Seed of what has to be estimated or cut into cells first.
     progress : callable, optional
@@ -101,12 +105,15 @@ def frontier(
     if not names:
         raise InputError("No notion was given; name at least one, such as ['DP'].")
     hood = Neighbourhood() if neighbours is None else neighbours
+    check_randomize(randomize, names)
     kept, goal = read_requirements(requirements), read_objective(objective)
     tell = or_silent(progress)
     known = estimated(law, random_state, progress)
     check_certifiable(known, confidence, names, kept)
     if exact and confidence is not None:
         raise InputError("A certified frontier has no breakpoints; leave exact or confidence out.")
+    if exact and not randomize:
+        raise InputError("Rules without coins have no breakpoints; leave exact or randomize=False out.")
     program = FairProgram(on_cells(known, names, random_state, progress), names, aware, hood, kept, goal)
     start: dict[str, float]
     try:
@@ -126,6 +133,8 @@ def frontier(
         # The first tolerances are the strictest.
         raise infeasible(program, start, hood) from None
     rules = make_rules(program, solved, _points(grid), hood)
+    if not randomize:
+        rules = without_coins(program, solved, rules)
     if isinstance(known, Outcome):
         rules = on_labels(program, rules, known, confidence, check_uncertified(uncertified))
     else:

@@ -34,6 +34,10 @@ class Variables:
     def __len__(self) -> int:
         return len(self.cost)
 
+    def accuracy(self, x: Floats) -> float:
+        """Accuracy of scores of the variables."""
+        return self.base + float(self.cost @ x)
+
     def coefficients(self, by_group: Floats) -> Floats:
         """Coefficients (G, N) of group-wise scores as coefficients (G, n) of the variables."""
         if self.group is None:

@@ -8,6 +8,7 @@ from fairlimits.solvers.lp import Program
 from fairlimits.solvers.pairs import MISSED, LazyPairs, difference_rows, times
 from fairlimits.solvers.parametric import Line, Piece
 from fairlimits.solvers.proofs import Optimum
+from fairlimits.solvers.rounding import Rounded, round_optimum
 from fairlimits.solvers.sifting import SiftedProgram
 from fairlimits.solvers.ties import most_even
 
@@ -20,8 +21,10 @@ __all__ = [
     "PairConstraints",
     "Piece",
     "Program",
+    "Rounded",
     "SiftedProgram",
     "difference_rows",
     "most_even",
+    "round_optimum",
     "times",
 ]

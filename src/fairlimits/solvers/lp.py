@@ -61,6 +61,14 @@ _ENDINGS = {
     highspy.HighsModelStatus.kIterationLimit: Ending.STOPPED,
 }
 
+_WHOLE_OPTIONS: dict[str, Any] = {
+    "output_flag": False,
+    "threads": 1,
+    "random_seed": 0,
+    "mip_feasibility_tolerance": 1e-9,
+    "primal_feasibility_tolerance": 1e-9,
+}
+
 
 @dataclass(frozen=True)
 class Draft:
@@ -369,3 +377,51 @@ class Program:
         upper = line.upper + at[:, None] * line.upper_move
         found = self._certificates(x, np.stack([piece.duals for piece in chosen]), lower, upper)
         return None if isinstance(found, Failure) else found
+
+
+def draft_whole(
+    cost: Floats, matrix: Floats, bounds: tuple[Floats, Floats], whole: Flags, *, most_nodes: int, gap: float
+) -> Floats | None:
+    """Ask the solver for a good point of variables in [0, 1], some of them 0 or 1; None if it finds none.
+
+    Nothing is proven: neither that the point meets the rows, nor how good it is.
+
+    Parameters
+    ----------
+    cost : ndarray of shape (n,)
+        Objective to maximise.
+    matrix : ndarray of shape (m, n)
+        The rows.
+    bounds : tuple of ndarray of shape (m,)
+        Bounds of the rows.
+    whole : ndarray of bool of shape (n,)
+        Which variables are 0 or 1.
+    most_nodes : int
+        Nodes of the search tree after which the best point so far is taken: a limit of time would give another point
+        on a slower machine.
+    gap : float
+        How near to its own bound the solver may stop.
+    """
+    largest = np.abs(matrix).max(axis=1, initial=0.0)
+    scale = np.where(largest > 0, 1 / np.maximum(largest, _SMALLEST_ROW), 1.0)
+    unit = float(np.abs(cost).max(initial=0.0)) or 1.0
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = len(cost), len(matrix)
+    model.col_cost_ = -cost / unit
+    model.col_lower_, model.col_upper_ = np.zeros(len(cost)), np.ones(len(cost))
+    model.row_lower_, model.row_upper_ = scale * bounds[0], scale * bounds[1]
+    rows = sp.csr_array(scale[:, None] * matrix)
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = rows.indptr, rows.indices, rows.data
+    kinds = highspy.HighsVarType
+    model.integrality_ = [kinds.kInteger if own else kinds.kContinuous for own in whole.tolist()]
+    highs: Any = highspy.Highs()
+    options = {"mip_max_nodes": most_nodes, "mip_rel_gap": 0.0, "mip_abs_gap": gap / unit}
+    for name, value in {**_WHOLE_OPTIONS, **options}.items():
+        highs.setOptionValue(name, value)
+    highs.passModel(model)
+    highs.run()
+    if highs.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+        return None
+    found: Floats = np.clip(np.array(highs.getSolution().col_value), 0.0, 1.0)
+    return found

@@ -29,6 +29,7 @@ from fairlimits.apps.report.drawings import csv_data
 from fairlimits.apps.report.rendering import render
 from fairlimits.errors import FileError, InputError
 from fairlimits.evaluation import HeldOutFigure
+from fairlimits.limits import card_schema
 
 HOSTILE = "<script>alert(1)</script>"
 DOCS = Path(__file__).parents[3] / "docs" / "report.md"
@@ -433,3 +434,24 @@ def test_the_page_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(fl, "report", fast)
     exec(compile("\n".join(program), DOCS.name, "exec"), names)
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".html", ".json"]
+
+
+def test_the_rules_are_told_in_words_with_who_changes(report: fl.Report, page: str) -> None:
+    hidden, seen = report.findings.explained
+    assert (hidden.aware, seen.aware) == (False, True)
+    for own in (hidden, seen):
+        assert own.groups == ("f", "m")
+        kept = [share for name, share in own.changed.items() if name != "by lot"]
+        np.testing.assert_allclose(np.sum(kept, axis=0), 1)
+        assert own.sentences[0] in page
+    assert 'id="in-words"' in page
+    few = reported(people(rare=9), suppress=10).findings.explained[0]
+    assert "rare" not in few.groups
+
+
+def test_a_report_has_a_model_card(report: fl.Report) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    card = report.card(since="2026-01-31")
+    jsonschema.validate(card.to_dict(), card_schema())
+    assert card.features == ("age", "job")
+    assert "Holds since 2026-01-31" in card.to_markdown()

@@ -21,6 +21,7 @@ from fairlimits.apps.cli.explore import explore
 from fairlimits.apps.cli.fidelity import fidelity
 from fairlimits.apps.cli.frontier import frontier
 from fairlimits.apps.cli.merge import merge
+from fairlimits.apps.cli.monitor import monitor
 from fairlimits.apps.cli.process import STDOUT_CLOSED, enter, told
 from fairlimits.apps.cli.report import report
 from fairlimits.apps.cli.reproduce import reproduce
@@ -39,6 +40,7 @@ app = typer.Typer(
 _QUESTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "What does fairness cost on my data?": (report, frontier, ceiling, scenarios, explore),
     "Where does my model stand?": (audit,),
+    "Is my rule still as fair as it was?": (monitor,),
     "How do I hand data over?": (decorrelate,),
     "My table is large, or lies at several places": (cells, merge),
     "Can I trust it? Generated rows, the paper, benchmark data": (fidelity, reproduce, datasets),
@@ -65,7 +67,7 @@ def _top(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code: 0, 2 after one sentence on what was wrong, or 130 after ctrl-c."""
+    """Run a command and return its exit code: 0, 2 after a sentence on what was wrong, 3: an alarm, 130: ctrl-c."""
     try:
         with warnings.catch_warnings():
             # Tables, pictures and pages mark such rules.

@@ -13,6 +13,9 @@ import typer
 
 from fairlimits.apps.cli.terminal import json_text
 
+ALARM = 3
+"""The exit code where a command found an alarm, so that a pipeline can stop."""
+
 Command = Callable[..., Mapping[str, Any]]
 
 _OPTION = inspect.Parameter(
@@ -32,12 +35,14 @@ def with_json(command: Command) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(*, as_json: bool, **given: Any) -> None:
-        if not as_json:
-            command(**given)
-            return
-        with redirect_stdout(sys.stderr):
+        if as_json:
+            with redirect_stdout(sys.stderr):
+                found = command(**given)
+            sys.stdout.write(json_text(found))
+        else:
             found = command(**given)
-        sys.stdout.write(json_text(found))
+        if found.get("alarm") is True:
+            raise typer.Exit(ALARM)
 
     run.__signature__ = inspect.Signature([*parameters, _OPTION], return_annotation=None)  # type: ignore[attr-defined]
     run.__annotations__ = {own.name: own.annotation for own in (*parameters, _OPTION)}

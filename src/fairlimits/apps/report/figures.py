@@ -11,6 +11,7 @@ import numpy as np
 from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, any_script, close, figure_style, plain_text, subplots
 from fairlimits.evaluation import (
     PRICED_AT,
+    ExplainedRule,
     Findings,
     FromAbove,
     HeldOut,
@@ -19,6 +20,7 @@ from fairlimits.evaluation import (
     OnCells,
     Tensions,
 )
+from fairlimits.limits import draw_changes
 from fairlimits.notions import title
 
 if TYPE_CHECKING:
@@ -236,6 +238,14 @@ def law_figure(
             ax.set_xlabel("cells, by who lives in them")
         axes[0].set_ylabel("share of the group, %")
         axes[0].legend(loc="upper center")
+    return figure
+
+
+def rule_figure(rule: ExplainedRule) -> Figure:
+    """Draw who of each group is decided otherwise by a rule."""
+    with figure_style():
+        figure, ax = subplots(figsize=(8.6, 1.3 + 0.45 * len(rule.groups)))
+        draw_changes(ax, rule.groups, {name: np.array(share) for name, share in rule.changed.items()})
     return figure
 
 

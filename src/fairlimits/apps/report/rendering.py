@@ -47,6 +47,7 @@ class Section:
 SECTIONS = (
     Section("asked-for", "The rule you asked for", sections.asked_for),
     Section("situations", "What each situation allows", sections.situations),
+    Section("in-words", "The rules in words", sections.in_words),
     Section("groups", "How each group fares", sections.fares),
     Section("accuracy-against-fairness", "Accuracy against fairness", sections.frontiers),
     Section("from-above", "What no rule can pass", sections.from_above),

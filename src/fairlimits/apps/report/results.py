@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,9 @@ from fairlimits.apps.report.figures import draw_costs
 from fairlimits.apps.report.rendering import render
 from fairlimits.apps.report.sentences import PLAIN, answer, asked, sentence
 from fairlimits.errors import FileError
-from fairlimits.evaluation import Caution, Findings
-from fairlimits.notions import ALL_NOTIONS
+from fairlimits.evaluation import Caution, Figure, Findings, HeldOutFigure
+from fairlimits.limits import CardFigure, Kept, ModelCard, check_since
+from fairlimits.notions import ALL_NOTIONS, NOT_ESTIMABLE_TEXT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,6 +113,41 @@ class Report(Shown):
         # A name may hold anything, and words may go to a terminal.
         return "\n".join(map(printable, lines))
 
+    def card(self, *, since: str | date | None = None) -> ModelCard:
+        """Return a model card of the rules within the report's tolerances, on held-out rows.
+
+        Parameters
+        ----------
+        since : str or date, optional
+            The day from which it holds; by default today.
+        """
+        found, held = self.findings, self.findings.held_out
+        figures = []
+        for own in held.situations:
+            figures.append(_card_figure(f"accuracy, {own.name}", own.accuracy))
+            figures += [_card_figure(f"gap {name}, {own.name}", gap) for name, gap in own.gaps.items()]
+        return ModelCard(
+            kind="report",
+            title=f"{found.name}: {asked(found)}",
+            since=check_since(since),
+            group=None,
+            features=tuple(own.name for own in found.features),
+            decides="Rules are those of the four situations, by lot where they need it."
+            + (
+                ""
+                if held.certified is None
+                else f" They were to keep to their gaps with confidence {held.certified:g}."
+            ),
+            keeps=tuple(Kept(name, eps, None) for name, eps in held.tolerances.items()),
+            confidence=None,
+            label=f"{found.label} = {found.positive}",
+            sensitive=found.sensitive,
+            rows=found.rows,
+            groups={own.name: own.rows for own in found.groups},
+            figures=tuple(figures),
+            beware=tuple(own.text for own in self.warnings),
+        )
+
     @of_user_kind
     def to_frame(self) -> pa.Table:
         """Accuracy as a table, plug-in and held out with its interval: a row per notion, tolerance and situation.
@@ -148,6 +185,12 @@ class Report(Shown):
 
     def __repr__(self) -> str:
         return f"Report({self.findings.name}; {self.findings.rows:,} rows; {asked(self.findings)})"
+
+
+def _card_figure(name: str, figure: Figure) -> CardFigure:
+    if isinstance(figure, HeldOutFigure):
+        return CardFigure(name, "held out", figure.value, figure.low, figure.high)
+    return CardFigure(name, "held out", NOT_ESTIMABLE_TEXT if figure is None else figure)
 
 
 def _joined(notions: Any) -> str:

@@ -12,6 +12,7 @@ from fairlimits.apps.report.figures import (
     frontier_figure,
     individual_figure,
     pair_figure,
+    rule_figure,
     shift_figure,
     tension_figure,
     to_svg,
@@ -90,6 +91,20 @@ def asked_for(findings: Findings) -> dict[str, Any] | None:
         "gaps": gaps,
         "rows": rows,
     }
+
+
+def in_words(findings: Findings) -> dict[str, Any]:
+    """The rules of the chosen tolerances in words, with a picture of who changes where any group may be shown."""
+    rules = []
+    for own in findings.explained:
+        identity = f"changes-{'seen' if own.aware else 'hidden'}"
+        rows = [
+            {"group": group, **{name: share[g] for name, share in own.changed.items()}}
+            for g, group in enumerate(own.groups)
+        ]
+        drawing = Drawing(identity, to_svg(rule_figure(own)), rows) if own.groups else None
+        rules.append({"aware": own.aware, "sentences": own.sentences, "drawing": drawing})
+    return {"asked": _asked(findings), "rules": rules}
 
 
 def fares(findings: Findings) -> dict[str, Any]:

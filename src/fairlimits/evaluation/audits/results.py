@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from fairlimits.errors import InputError
 from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve, Standing
 from fairlimits.evaluation.audits.figures import draw, draw_all
 from fairlimits.evaluation.audits.sentences import model_words, notes, rates_heading
+from fairlimits.limits import CardFigure, ModelCard, check_since
 from fairlimits.notions import NOT_ESTIMABLE, Estimate, draw_rates, rates_table, with_suppressed
 
 if TYPE_CHECKING:
@@ -136,6 +138,41 @@ class Audit(Shown):
                 record = with_suppressed(record, figures, self.suppress)
                 records.append(record | {"limit beaten": own.beaten, "verdict": own.verdict} | _reach(model, own))
         return pa.Table.from_pylist(records)
+
+    def card(self, *, since: str | date | None = None) -> ModelCard:
+        """Return a model card of the models that were audited, on the rows they were judged on.
+
+        Parameters
+        ----------
+        since : str or date, optional
+            The day from which it holds; by default today.
+        """
+        figures = [CardFigure.of("accuracy of the most accurate rule found", self.best)]
+        for model in self.models:
+            figures.append(CardFigure.of(f"accuracy of {model.name}", model.accuracy))
+            figures += [CardFigure.of(f"gap {name} of {model.name}", model.gaps[name]) for name in self.notions]
+            figures += [
+                CardFigure.of(f"avoidable loss of {model.name}, as fair in {own.name}", own.avoidable)
+                for own in model.lines
+            ]
+        rows = self.models[0].by_group.rows
+        return ModelCard(
+            kind="audit",
+            title=f"audit of {', '.join(own.name for own in self.models)}",
+            since=check_since(since),
+            group=None,
+            features=None,
+            decides="Decisions are those of the models; rules beside them "
+            f"{'see' if self.aware else 'do not see'} the group.",
+            keeps=(),
+            confidence=None,
+            label=None,
+            sensitive=(),
+            rows=None if self.counts is None else int(self.counts.sum()),
+            groups=dict(zip(self.groups, rows, strict=True)),
+            figures=tuple(figures),
+            beware=self.notes,
+        )
 
     @of_user_kind
     def rates_to_frame(self) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairlimits.evaluation.reports.by_group import GroupGap
+from fairlimits.evaluation.reports.explained import ExplainedRule
 from fairlimits.evaluation.reports.findings import Findings, collect_findings
 from fairlimits.evaluation.reports.from_above import Bracket, FromAbove
 from fairlimits.evaluation.reports.held_out import HeldOut
@@ -25,6 +26,7 @@ __all__ = [
     "Bracket",
     "Caution",
     "Decorrelated",
+    "ExplainedRule",
     "Figure",
     "Findings",
     "FromAbove",

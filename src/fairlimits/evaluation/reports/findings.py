@@ -17,6 +17,7 @@ from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits.data import Dataset, Feature, check_seed
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation.reports.cautions import find_cautions
+from fairlimits.evaluation.reports.explained import ExplainedRule, explain_rules
 from fairlimits.evaluation.reports.from_above import FromAbove, find_from_above
 from fairlimits.evaluation.reports.held_out import HeldOut, find_held_out
 from fairlimits.evaluation.reports.on_cells import OnCells, find_on_cells
@@ -75,6 +76,8 @@ class Findings:
         Plug-in figures, on the rows that were learned from.
     from_above : FromAbove or None
         What no rule passes, if it was asked for.
+    explained : tuple of ExplainedRule
+        The rules within the tolerances in words, with the group hidden and seen (plug-in).
     warnings : tuple of Caution
         What to know before the figures are used.
     versions : dict
@@ -96,6 +99,7 @@ class Findings:
     held_out: HeldOut
     on_cells: OnCells
     from_above: FromAbove | None
+    explained: tuple[ExplainedRule, ...]
     warnings: tuple[Caution, ...]
     versions: dict[str, str]
 
@@ -189,6 +193,7 @@ def collect_findings(
             above = find_from_above(
                 data, judged, random_state, lambda done, words: tell(_JUDGED + (1 - _JUDGED) * done, words)
             )
+        explained = explain_rules(outcome, asked, kept, goal, confidence, withhold, random_state)
     share = data.shares
     rate = float(share @ data.label)
     return Findings(
@@ -207,10 +212,15 @@ def collect_findings(
         held_out=judged,
         on_cells=cells,
         from_above=above,
+        explained=explained,
         warnings=find_cautions(data, judged, cells, withhold),
-        versions={"python": platform.python_version()}
-        | {package: version(package) for package in ("numpy", "scipy", "scikit-learn", "highspy", "pyarrow")},
+        versions=_versions(),
     )
+
+
+def _versions() -> dict[str, str]:
+    packages = ("numpy", "scipy", "scikit-learn", "highspy", "pyarrow")
+    return {"python": platform.python_version()} | {package: version(package) for package in packages}
 
 
 def _plain(value: Any) -> Any:

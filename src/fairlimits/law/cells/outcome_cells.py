@@ -14,6 +14,7 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Encoding
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.cells.quantizer.codebook import assign
+from fairlimits.law.outcome.classifiers import ClassifierLaw
 from fairlimits.law.outcome.codes import Columns
 from fairlimits.law.outcome.models import OutcomeModel, Packed
 
@@ -110,6 +111,28 @@ class OutcomeCells:
             chance = q[rows, g, 1] / q[rows, g].sum(axis=1)
             cell[rows] = order[np.searchsorted(self.cuts[g, : len(order) - 1], chance)]
         return cell
+
+    def tables(self, mass: Floats) -> Packed:
+        """Return all that finds a row's cell as a JSON-able header and named arrays, for use without this package."""
+        model = self.model.law
+        if isinstance(model, ClassifierLaw):
+            raise InputError(
+                "The estimate was learned with a classifier of your own, which cannot be written as plain numbers; "
+                "estimate without it to export a rule."
+            )
+        header = {
+            "splits": [[list(own.first), list(own.second)] for own in model.splits],
+            "recalibration": self.model.recalibration.to_dict(),
+            "encoding": model.encoding.to_dict()["features"],
+            "outcome_scale": self.space.outcome_scale,
+            "feature_scale": self.space.feature_scale,
+        }
+        arrays = nest("law", model.tables()) | {"divisor": self.space.divisor, "codewords": self.codewords}
+        if self.cuts is not None:
+            for g in range(mass.shape[1]):
+                order = _by_chance(mass, g)
+                arrays |= {f"order/{g}": order, f"cuts/{g}": self.cuts[g, : max(len(order) - 1, 0)]}
+        return header, arrays
 
     def pack(self) -> Packed:
         """Return how rows find their cell as a JSON-able header and named arrays."""

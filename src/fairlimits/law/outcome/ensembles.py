@@ -116,6 +116,16 @@ class Ensemble:
         """1 where a tree (row) belongs to a member (column)."""
         return np.asarray(self.member[:, None] == np.arange(len(self.base)), dtype=np.float32)
 
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Return all that `chances` needs as named arrays."""
+        return {
+            "base": self.base,
+            "linear": self.linear,
+            "coefficients": self.coefficients,
+            "membership": self._membership,
+            **self.trees.tables(),
+        }
+
     def pack(self) -> dict[str, NDArray[Any]]:
         """Return the ensemble as named arrays."""
         return {

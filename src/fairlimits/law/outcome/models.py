@@ -70,6 +70,13 @@ class SplitLaw:
     def _linear(self) -> bool:
         return any(len(own.linear) for own in (self.label, *self.sides))
 
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Return all that `predict` needs as named arrays, beside schema, encoding and splits."""
+        arrays = nest("codes", self.codes.pack()) | nest("label", self.label.tables())
+        for at, own in enumerate(self.sides):
+            arrays |= nest(f"side {at}", own.tables())
+        return arrays | {"sizes": np.array(self.codes.sizes)}
+
     def pack(self) -> Packed:
         """Return the law as a JSON-able header and named arrays."""
         header = {

@@ -181,6 +181,17 @@ class Trees:
         """Tree of each inner node."""
         return np.repeat(np.arange(len(self)), self.leaves.astype(np.int64) - 1)
 
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Return what trees are evaluated by, as named arrays: masks by feature and code, and values of the leaves."""
+        return {
+            "masks": self._table,
+            "starts": self._starts,
+            "used": np.array(self._used, dtype=np.int64),
+            "everything": self._everything,
+            "values": self._values,
+            "first": self._first_value,
+        }
+
     def pack(self) -> dict[str, NDArray[Any]]:
         """Return the trees as named arrays."""
         return {name: getattr(self, name) for name in _ARRAYS}

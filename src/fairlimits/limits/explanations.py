@@ -1,0 +1,231 @@
+"""`Explanation`: a rule in words, in a short table and in a picture of who is decided otherwise because of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from fairlimits._util.frames import of_user_kind
+from fairlimits._util.notebooks import Shown
+from fairlimits._util.plotting import GRID, INK, axes_or_new, figure_style, plain_text
+from fairlimits._util.types import Floats
+from fairlimits.limits.weights import Weights, weights_of
+from fairlimits.notions import INDIVIDUAL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from fairlimits.limits.rules import Rule
+
+# Weights that a sentence would round to 0 are not told.
+_TOLD = 5e-4
+
+# Colours of who stays and who changes, and shares from which on a bar has room for its figure.
+_KINDS = {"stay yes": "#56B4E9", "become yes": "#009E73", "become no": "#D55E00", "stay no": GRID}
+_ROOM = 0.04
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Shown):
+    """What a rule does, and to whom.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule.
+    weights : Weights
+        What people count for a yes, and what each constraint adds to it or takes from it.
+    """
+
+    rule: Rule
+    weights: Weights
+
+    @cached_property
+    def free(self) -> Floats:
+        """Scores of cells and groups, (N, G), without any constraint: 1 where people count more than 0 for a yes."""
+        mass = self.rule.distribution.mass
+        gain = mass @ self.weights.free[0]
+        if not self.rule.aware:
+            gain = np.broadcast_to(gain.sum(axis=1, keepdims=True), gain.shape)
+        return np.asarray(gain > 0, dtype=np.float64)
+
+    @cached_property
+    def changed(self) -> dict[str, Floats]:
+        """Share of each group that is decided 1 or 0 with the constraints and without, and by lot, each (G,)."""
+        people = self.rule.distribution.mass.sum(axis=2)
+        share = people / np.where(people.sum(axis=0) > 0, people.sum(axis=0), 1.0)
+        scores, free = self.rule.group_scores, self.free
+        tossed = (scores > 0) & (scores < 1)
+        return {
+            "stay yes": (share * np.minimum(scores, free)).sum(axis=0),
+            "become yes": (share * np.maximum(scores - free, 0)).sum(axis=0),
+            "become no": (share * np.maximum(free - scores, 0)).sum(axis=0),
+            "stay no": (share * np.minimum(1 - scores, 1 - free)).sum(axis=0),
+            "by lot": (share * tossed).sum(axis=0),
+        }
+
+    @cached_property
+    def agreement(self) -> float:
+        """Share of the people whom the margins decide as the rule does: all but rounding, if it is an optimum."""
+        dist = self.rule.distribution
+        people = dist.mass.sum(axis=2)
+        weighed = (dist.mass * self.weights.total).sum(axis=2)
+        if not self.rule.aware:
+            weighed = np.broadcast_to(weighed.sum(axis=1, keepdims=True), weighed.shape)
+        sure = np.abs(weighed) > 1e-9 * np.maximum(people, 1e-12)
+        off = np.where(sure, np.abs(self.rule.group_scores - (weighed > 0)), 0.0)
+        return float(1 - (people * off).sum())
+
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of."""
+        return self.rule.frame_kind
+
+    @of_user_kind
+    def to_frame(self) -> pa.Table:
+        """The rule as a short table.
+
+        If the group is seen, a row for each group: the chance of label 1 from which on people are decided 1, without
+        constraints and with them. If it is hidden, a row for each group and label: what a chance of being there counts
+        for a yes, without constraints, what each constraint adds, and in all.
+        """
+        return pa.Table.from_pylist(self.records())
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows of the table of `to_frame`."""
+        moved = {name: own for name, own in self.changed.items() if name in ("become yes", "become no", "by lot")}
+        lines = []
+        for g, group in enumerate(self.weights.groups):
+            shares = {name: float(own[g]) for name, own in moved.items()}
+            if self.rule.aware:
+                ends = {
+                    "yes above, without": self.weights.threshold(g, self.weights.free),
+                    "yes above": self.weights.threshold(g),
+                }
+                lines.append({"group": group, **{k: None if math.isnan(v) else v for k, v in ends.items()}, **shares})
+                continue
+            for y in (0, 1):
+                counts = {"counts without": float(self.weights.free[g, y])}
+                counts |= {f"{name} adds": float(own[g, y]) for name, own in self.weights.added.items()}
+                lines.append(
+                    {"group": group, "label": y, **counts, "counts": float(self.weights.total[g, y]), **shares}
+                )
+        return lines
+
+    def summary(self) -> str:
+        """The rule in words: how it decides, what each constraint does to whom, and how many change."""
+        return "\n".join([*self.rule_words, *self.change_words, *self._limits_of_words()])
+
+    @property
+    def rule_words(self) -> list[str]:
+        """How the rule decides, and what each constraint adds for whom or takes from whom, in sentences."""
+        lines = [self._seen() if self.rule.aware else self._hidden()]
+        if not self.weights.added:
+            lines.append("No constraint changes anything.")
+        return lines + [self._adds(name) for name in self.weights.added]
+
+    @property
+    def change_words(self) -> list[str]:
+        """How many of each group change, a sentence for each."""
+        lines = []
+        for g, group in enumerate(self.weights.groups):
+            own = {name: float(share[g]) for name, share in self.changed.items()}
+            lot = f"; {own['by lot']:.1%} are decided by lot" if own["by lot"] >= _TOLD else ""
+            lines.append(
+                f"Because of the constraints, {own['become yes']:.1%} of {group} become a yes and "
+                f"{own['become no']:.1%} a no{lot}."
+            )
+        return lines
+
+    def _limits_of_words(self) -> list[str]:
+        lines = []
+        if self.rule.guarantee is not None or self.rule.determinism is not None:
+            lines.append(f"These words describe the decisions of {self.agreement:.1%} of the people.")
+        if INDIVIDUAL in self.rule.tolerances:
+            lines.append("What individual fairness changes is not in these words.")
+        return lines
+
+    def _seen(self) -> str:
+        parts = []
+        for g, group in enumerate(self.weights.groups):
+            at, before = self.weights.threshold(g), self.weights.threshold(g, self.weights.free)
+            if math.isnan(at):
+                parts.append(f"{group}: no threshold, the chance of label 1 does not decide alone")
+            elif at <= 0 or at >= 1:
+                parts.append(
+                    f"{group}: {'everybody' if at <= 0 else 'nobody'} (without constraints above {before:.3f})"
+                )
+            else:
+                parts.append(f"{group}: above {at:.3f} (without constraints {before:.3f})")
+        return f"The rule sees the group and says yes by the chance of label 1. {'; '.join(parts)}."
+
+    def _hidden(self) -> str:
+        no, yes = self.weights.free[0].tolist()
+        return (
+            "The rule does not see the group. It says yes where the chance of label 1 is above "
+            f"{no / (no - yes):.3f}, after what the constraints add or take for the groups that a person may belong to."
+        )
+
+    def _adds(self, name: str) -> str:
+        parts = []
+        for g, group in enumerate(self.weights.groups):
+            no, yes = self.weights.added[name][g].tolist()
+            if abs(no - yes) <= _TOLD and abs(yes) > _TOLD:
+                parts.append(f"{_told(yes)} {group}")
+                continue
+            for label, own in ((0, no), (1, yes)):
+                if abs(own) > _TOLD:
+                    parts.append(f"{_told(own)} {group} with label {label}")
+        each = "" if self.rule.aware else ", in proportion to the chance of being that"
+        return f"{name} {', '.join(parts) or 'adds next to nothing'}{each}."
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw who changes: the share of each group that is decided otherwise because of the constraints.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        groups = self.weights.groups
+        with figure_style():
+            ax = axes_or_new(ax, (6.4, max(2.0, 1.3 + 0.45 * len(groups))))
+            draw_changes(ax, groups, self.changed)
+        return ax
+
+    def __repr__(self) -> str:
+        return f"Explanation({', '.join(self.weights.added) or 'no constraint'}; {', '.join(self.weights.groups)})"
+
+
+def draw_changes(ax: Axes, groups: Sequence[str], changed: Mapping[str, Floats]) -> None:
+    """Draw the share of each group that is decided otherwise because of the constraints (see `Explanation.changed`)."""
+    left = np.zeros(len(groups))
+    for name, colour in _KINDS.items():
+        share = np.asarray(changed[name])
+        ax.barh(range(len(groups)), share, left=left, color=colour, label=name)
+        for g, own in enumerate(share.tolist()):
+            if own >= _ROOM:
+                middle = float(left[g]) + own / 2
+                ax.text(middle, g, f"{own:.0%}", ha="center", va="center", fontsize="small", color=INK)
+        left = left + share
+    ax.set_yticks(range(len(groups)), [plain_text(own) for own in groups])
+    ax.set_xlim(0, 1)
+    ax.invert_yaxis()
+    ax.grid(visible=False, axis="y")
+    ax.set_xlabel("share of the group (plug-in), with the constraints and without")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+
+
+def explain(rule: Rule) -> Explanation:
+    """Explain a rule (see `Rule.explain`)."""
+    return Explanation(rule, weights_of(rule))
+
+
+def _told(number: float) -> str:
+    return f"adds {number:.3f} for" if number > 0 else f"takes {-number:.3f} from"

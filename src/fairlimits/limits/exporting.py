@@ -1,0 +1,74 @@
+"""A rule as one Python file that needs numpy only: the code of `standalone`, with the rule's numbers in it."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairlimits._util.storage import write_text
+from fairlimits.data import MISSING, Feature, value_text
+from fairlimits.errors import InputError
+
+if TYPE_CHECKING:
+    from fairlimits.limits.rules import Rule
+
+# Where the numbers go in the code.
+_PLACE = 'DATA = ""'
+
+
+def export(rule: Rule, path: str | os.PathLike[str]) -> None:
+    """Write a rule as a Python file (see `Rule.export`)."""
+    header, arrays = _tables(rule)
+    packed = io.BytesIO()
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez_compressed(packed, header=text, **arrays)  # type: ignore[arg-type]
+    code = files("fairlimits.limits").joinpath("standalone.py").read_text(encoding="utf-8")
+    data = base64.b64encode(packed.getvalue()).decode()
+    write_text(path, code.replace(_PLACE, f'DATA = "{data}"', 1))
+
+
+def _tables(rule: Rule) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """All that a rule decides by: a header that JSON can hold, and named arrays."""
+    law = rule.distribution
+    schema = law.schema
+    if schema is None or law.encoding is None or law.centroids is None:
+        raise InputError("The rule's cells are bare numbers, without columns to look people up by; use discretize.")
+    if schema.bins:
+        names = ", ".join(name for name, _ in schema.bins)
+        raise InputError(f"The columns {names} are cut into bins; cut them in the table itself to export a rule.")
+    header: dict[str, Any] = {
+        "aware": rule.aware,
+        "features": [_feature(own) for own in schema.features],
+        "sensitive": list(schema.sensitive),
+        "groups": schema.group_places(),
+        "by_outcome": law.places is not None,
+    }
+    arrays: dict[str, NDArray[Any]] = {"scores": rule.scores}
+    if law.places is None:
+        # Refuses cells of an estimate whose learners were not kept.
+        law.cells_of({own.name: np.zeros(0) for own in schema.features})
+        return header | {"encoding": law.encoding.to_dict()["features"]}, arrays | {"codewords": law.centroids}
+    more, tables = law.places.tables(law.mass)
+    return header | more, arrays | tables
+
+
+def _feature(feature: Feature) -> dict[str, Any]:
+    texts = [value_text(own) for own in feature.categories]
+    place = {own: at for at, own in enumerate(texts)}
+    missing, other = place.get(MISSING), None if feature.other is None else place[feature.other]
+    fallback = next((own for own in (missing, other) if own is not None), -1)
+    return {
+        "name": feature.name,
+        "kind": feature.kind,
+        "date": feature.date,
+        "texts": texts,
+        "missing": fallback,
+        "unknown": fallback if other is None else other,
+    }

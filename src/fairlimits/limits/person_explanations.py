@@ -1,0 +1,247 @@
+"""`Explanations`: why a rule decides people as it does: score, margin, what constraints change, what moved it most.
+
+A feature moves a person by as much as the margin would change on average if the feature were that of somebody else: it
+is replaced by its distribution in the law, one feature at a time, and the mean margin is subtracted. What features do
+only together is not told apart. The law keeps no people, so a number is drawn from the means of its cells, and a
+category from the cells' shares of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from fairlimits._util.frames import of_user_kind
+from fairlimits._util.notebooks import Shown
+from fairlimits._util.plotting import axes_or_new, figure_style, plain_text
+from fairlimits._util.types import Floats, Ints
+from fairlimits.data import Feature, value_text
+from fairlimits.errors import InputError
+from fairlimits.law import CellDistribution
+from fairlimits.limits.deciding import Rows, policies_on, read_rows
+from fairlimits.limits.weights import Weights, weights_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from fairlimits.limits.rules import Rule
+
+# People explained at once, values that a feature is replaced by, and features that a sentence names.
+_MOST_PEOPLE, _MOST_VALUES, _NAMED = 10_000, 16, 3
+
+# Margins nearer to 0 are ties.
+_TIE = 1e-6
+
+_YES, _NO = "#009E73", "#D55E00"
+
+
+@dataclass(frozen=True)
+class PersonExplanation:
+    """Why one person is decided as they are.
+
+    Parameters
+    ----------
+    score : float
+        Probability of being decided 1.
+    chance : float
+        P(Y = 1 | x), in the person's own group if the rule sees it.
+    margin : float
+        What the person counts for a yes with all constraints; below 0 for a no.
+    without : bool
+        Whether the decision would be 1 without any constraint.
+    added : tuple of (str, float)
+        What each constraint adds to the margin, or takes from it.
+    moved : tuple of (str, str, float)
+        Features with the person's values and what they move the margin by, the largest first.
+    """
+
+    score: float
+    chance: float
+    margin: float
+    without: bool
+    added: tuple[tuple[str, float], ...]
+    moved: tuple[tuple[str, str, float], ...]
+
+    @property
+    def change(self) -> str:
+        """What the constraints change; empty if they change nothing."""
+        pushed = [name for name, own in self.added if (own < 0 if self.without else own > 0)]
+        by = " and ".join(pushed) or "the constraints"
+        if self.without and self.score < 1:
+            return f"would be yes without {by}"
+        if not self.without and self.score > 0:
+            return f"would be no without {by}"
+        return ""
+
+    @property
+    def decision(self) -> str:
+        """The decision in a word or two."""
+        return {0.0: "no", 1.0: "yes"}.get(self.score, f"yes with probability {self.score:.2f}")
+
+    def summary(self) -> str:
+        """Say it in two sentences."""
+        change = f"; {self.change}" if self.change else ""
+        if abs(self.margin) > _TIE and self.score == float(self.margin < 0):
+            # People are decided by the cell, and a person near its edge may lie on the other side.
+            change += "; decided with the people most alike, whose margin has the other sign"
+        told = ", ".join(f"{name} = {value} ({own:+.3f})" for name, value, own in self.moved[:_NAMED])
+        return (
+            f"{self.decision.capitalize()}{change}. Chance of label 1 {self.chance:.3f}, margin {self.margin:+.3f}; "
+            f"moved most by {told}."
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanations(Shown):
+    """Why people are decided as they are.
+
+    Parameters
+    ----------
+    people : tuple of PersonExplanation
+        One for each, in the order of the rows.
+    frame_kind : str
+        Library that `to_frame` makes a frame of.
+    """
+
+    people: tuple[PersonExplanation, ...]
+    frame_kind: str
+
+    def __len__(self) -> int:
+        return len(self.people)
+
+    @of_user_kind
+    def to_frame(self) -> pa.Table:
+        """A row for each person: score, margin, decision without constraints, and the features that moved it most."""
+        return pa.Table.from_pylist(
+            [
+                {
+                    "score": own.score,
+                    "chance of label 1": own.chance,
+                    "margin": own.margin,
+                    "without constraints": "yes" if own.without else "no",
+                    "change": own.change,
+                    **{f"{name} adds": value for name, value in own.added},
+                    "moved most by": ", ".join(f"{name} = {value} ({by:+.3f})" for name, value, by in own.moved[:3]),
+                }
+                for own in self.people
+            ]
+        )
+
+    def summary(self) -> str:
+        """Each person in two sentences; of many, how many change and how."""
+        if len(self.people) <= 5:
+            return "\n".join(own.summary() for own in self.people)
+        up, down = (sum(own.change.startswith(f"would be {word}") for own in self.people) for word in ("no", "yes"))
+        return (
+            f"{len(self.people):,} people: {up:,} are decided yes, or may be, who would be no without the constraints, "
+            f"and {down:,} the other way round."
+        )
+
+    def plot(self, ax: Axes | None = None, person: int = 0) -> Axes:
+        """Draw what moved one person.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        person : int, default=0
+            Position of the person.
+        """
+        own = self.people[person]
+        shown = own.moved[:8]
+        with figure_style():
+            ax = axes_or_new(ax, (6.4, 1.3 + 0.35 * len(shown)))
+            colours = [_YES if by > 0 else _NO for _, _, by in shown]
+            ax.barh(range(len(shown)), [by for _, _, by in shown], color=colours)
+            ax.set_yticks(range(len(shown)), [plain_text(f"{name} = {value}") for name, value, _ in shown])
+            ax.axvline(0, color="black", linewidth=1)
+            ax.invert_yaxis()
+            ax.set_xlabel("moves the margin towards yes (right) or no (left)")
+            ax.set_title(plain_text(f"{own.decision}, margin {own.margin:+.3f}"))
+        return ax
+
+    def __repr__(self) -> str:
+        return f"Explanations({len(self.people)} people)"
+
+
+def explain_people(rule: Rule, rows: Any) -> Explanations:
+    """Explain how a rule decides people (see `Rule.explain`)."""
+    people = read_rows(rule.policy, rows, rule.aware)
+    if people.n_rows > _MOST_PEOPLE:
+        raise InputError(f"There are {people.n_rows:,} people to explain; give {_MOST_PEOPLE:,} at most at a time.")
+    law, weights = rule.distribution, weights_of(rule)
+    scores = policies_on([rule.policy], rows)[0]
+    q = _q(law, people)
+    own = q.sum(axis=1) if not rule.aware else q[np.arange(len(q)), people.group]
+    chance = own[:, 1] / own.sum(axis=1)
+    margin = weights.margins(q, people.group)
+    free = weights.margins(q, people.group, weights.free)
+    added = {name: weights.margins(q, people.group, each) for name, each in weights.added.items()}
+    assert law.schema is not None
+    moved = [margin - _replaced(law, weights, people, feature) for feature in law.schema.features]
+    names = [feature.name for feature in law.schema.features]
+    values = [_values(feature, people.columns[feature.name]) for feature in law.schema.features]
+    found = []
+    for at in range(people.n_rows):
+        by = np.array([each[at] for each in moved])
+        order = np.argsort(-np.abs(by), kind="stable")
+        found.append(
+            PersonExplanation(
+                float(scores[at]),
+                float(chance[at]),
+                float(margin[at]),
+                bool(free[at] > 0),
+                tuple((name, float(each[at])) for name, each in added.items()),
+                tuple((names[f], values[f][at], float(by[f])) for f in order),
+            )
+        )
+    return Explanations(tuple(found), law.frame_kind)
+
+
+def _q(law: CellDistribution, people: Rows) -> Floats:
+    """P(A, Y | x) of people: as it is estimated, or that of their cell."""
+    if law.places is not None:
+        return law.places.q_of(people.columns, people.n_rows)
+    mass = law.mass[law.cells_of(people.columns)]
+    return np.asarray(mass / mass.sum(axis=(1, 2), keepdims=True))
+
+
+def _replaced(law: CellDistribution, weights: Weights, people: Rows, feature: Feature) -> Floats:
+    """Mean margin of people if a feature were somebody else's."""
+    values, share = _distribution(law, feature)
+    total = np.zeros(people.n_rows)
+    for value, own in zip(values, share.tolist(), strict=True):
+        column = np.full_like(people.columns[feature.name], value)
+        other = Rows({**people.columns, feature.name: column}, people.n_rows, people.group)
+        total += own * weights.margins(_q(law, other), people.group)
+    return total
+
+
+def _distribution(law: CellDistribution, feature: Feature) -> tuple[Floats | Ints, Floats]:
+    """Values of a feature, coded as in `Dataset.columns`, and their shares in the law."""
+    if law.centroids is None or law.encoding is None:
+        raise InputError("The cells are bare numbers, without features to explain by; make them with discretize.")
+    share = law.mass.sum(axis=(1, 2))
+    place = next(own for own in law.encoding.features if own.name == feature.name and own.kind != "missing")
+    block = law.centroids[:, place.start : place.stop].astype(np.float64)
+    if feature.kind == "categorical":
+        amount = np.maximum(share @ block, 0.0)
+        most = np.argsort(-amount, kind="stable")[:_MOST_VALUES]
+        most = most[amount[most] > 0]
+        return most.astype(np.int32), amount[most] / amount[most].sum()
+    numbers = place.center + place.scale * block[:, 0]
+    order = np.argsort(numbers, kind="stable")
+    reached = np.cumsum(share[order]) - share[order] / 2
+    at = np.searchsorted(reached, (np.arange(_MOST_VALUES) + 0.5) / _MOST_VALUES * share.sum())
+    values = numbers[order[np.minimum(at, len(order) - 1)]]
+    return values, np.full(_MOST_VALUES, 1 / _MOST_VALUES)
+
+
+def _values(feature: Feature, column: Any) -> list[str]:
+    if feature.kind == "numeric":
+        return [value_text(None) if np.isnan(own) else f"{own:g}" for own in column.tolist()]
+    # A category that is not known has the code -1.
+    return [value_text(feature.categories[own] if own >= 0 else None) for own in column.tolist()]

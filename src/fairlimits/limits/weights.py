@@ -1,0 +1,113 @@
+r"""What a person counts for a yes: without constraints, and what the price of each notion adds to it or takes from it.
+
+At an optimum with row multipliers y, the reduced cost :math:`c - A^T y` of a score is what it is worth once the
+constraints are paid for: above 0 the rule says yes, below 0 no, and at 0 chance may decide. Cost and rows are both
+linear in the masses of group and label, so that for a person with :math:`q(x) = P(A, Y \mid x)` the margin is
+
+.. math:: \sum_{g,y} w_{gy} \, q_{gy}(x) , \qquad w_{gy} = \pm 1 - \sum_k y_k a_{k,gy} ,
+
+where +1 stands for the label 1 and -1 for the label 0 if accuracy is maximised. A rule that sees the group looks at the
+person's own group alone, which makes a threshold on the chance of label 1 of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairlimits._util.types import Floats, Ints
+from fairlimits.limits.programs import FairProgram
+
+if TYPE_CHECKING:
+    from fairlimits.limits.rules import Rule
+
+# Weights nearer to 0 are rounding.
+_NOTHING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """What a chance of being in a group with a label counts for a yes.
+
+    Parameters
+    ----------
+    groups : tuple of str
+        Names of the G groups.
+    aware : bool
+        Whether a person counts by the own group only.
+    free : ndarray of shape (G, 2)
+        Without any constraint.
+    added : mapping of str to ndarray of shape (G, 2)
+        What each constraint adds, by the notions or the requirement that ask for it; those that add nothing are left
+        out.
+    """
+
+    groups: tuple[str, ...]
+    aware: bool
+    free: Floats
+    added: Mapping[str, Floats]
+
+    @property
+    def total(self) -> Floats:
+        """With all constraints."""
+        return self.free + sum(self.added.values(), np.zeros_like(self.free))
+
+    def margins(self, q: Floats, group: Ints | None, weights: Floats | None = None) -> Floats:
+        """What people with some q, of shape (n, G, 2), count for a yes; a rule that sees the group needs it."""
+        own = self.total if weights is None else weights
+        if not self.aware:
+            return np.asarray(np.einsum("ngy,gy->n", q, own))
+        assert group is not None
+        rows = q[np.arange(len(q)), group]
+        return np.asarray((rows * own[group]).sum(axis=1) / rows.sum(axis=1))
+
+    def threshold(self, g: int, weights: Floats | None = None) -> float:
+        """Chance of label 1 above which a member of a group is decided 1, if the group is seen; NaN if there is none.
+
+        Below 0 everybody is, above 1 nobody.
+        """
+        no, yes = (self.total if weights is None else weights)[g].tolist()
+        if yes - no <= _NOTHING:
+            return math.nan
+        return float(no / (no - yes))
+
+
+def weights_of(rule: Rule) -> Weights:
+    """Read what people count off the multipliers of the program that a rule solves.
+
+    A rule with a guarantee keeps to smaller gaps than it was asked for; it is explained by the best rule at its own.
+    """
+    asked = dict(rule.tolerances)
+    if rule.guarantee is not None:
+        asked = {name: eps if math.isnan(rule.gaps[name]) else rule.gaps[name] for name, eps in asked.items()}
+    dist = rule.distribution
+    program = FairProgram(dist, tuple(asked), rule.aware, rule.neighbours, rule.requirements, rule.objective)
+    duals = program.solve(asked).duals
+    zero, one = rule.objective.credit(dist.rates)
+    free = np.tile([-zero, one], (dist.n_groups, 1))
+    added: dict[str, Floats] = {}
+    fixed = iter([(str(own), own.rows(dist.rates).coefficient) for own in rule.requirements])
+    for block, place in zip(program.rate_rows.blocks, program.rate_rows.places, strict=True):
+        if block.rate is None:
+            name, forms = next(fixed)
+            pressed = np.einsum("m,mgn->gn", duals[place], forms)
+        else:
+            name, own = " and ".join(block.askers), duals[place]
+            by_group = np.zeros(dist.n_groups)
+            # Two groups share a row, of their difference; more have one each.
+            by_group[block.compared] = own if block.has_auxiliary else np.array([own[0], -own[0]])
+            pressed = by_group[:, None] * dist.rates.of(block.rate).coefficient
+        found = -_per_label(dist.mass, pressed)
+        added[name] = added[name] + found if name in added else found
+    kept = {name: own for name, own in added.items() if np.abs(own).max() > _NOTHING}
+    return Weights(dist.groups, rule.aware, free, kept)
+
+
+def _per_label(mass: Floats, forms: Floats) -> Floats:
+    """Coefficients (G, 2) of the masses of group and label that make up forms (G, N) of the cells."""
+    found = [np.linalg.lstsq(mass[:, g], forms[g], rcond=None)[0] for g in range(mass.shape[1])]
+    return np.array(found)
