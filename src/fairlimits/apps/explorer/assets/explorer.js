@@ -28,7 +28,6 @@ const tell = (element, name, value) => {
 const name_controls = () => {
   for (const list of document.querySelectorAll('[role="listbox"].dash-options-list')) {
     tell(list, "role", "group");
-    tell(list, "aria-label", list.textContent.trim());
   }
   for (const option of document.querySelectorAll('.dash-options-list label')) {
     option.removeAttribute("role");
