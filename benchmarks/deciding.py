@@ -63,7 +63,7 @@ def onnx_trees(tables: dict[str, Any]) -> Any:
     nodes, kept = [], []
 
     def constant(name: str, value: Any) -> str:
-        kept.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        kept.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
         return name
 
     masks = constant("masks", tables["masks"].astype(np.uint32))
