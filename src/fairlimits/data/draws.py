@@ -1,7 +1,8 @@
-"""Draws that depend on a seed and on what a row holds: the same row is drawn alike wherever it stands."""
+"""Draws that depend on a seed and on what a row holds, or where it stands: alike in any batch, on any machine."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -27,15 +28,30 @@ def check_seed(random_state: object, name: str = "random_state") -> int:
     return int(random_state)
 
 
-def row_draws(table: Table, random_state: int) -> Floats:
+def row_draws(table: Table, random_state: int | str, names: Sequence[str] | None = None) -> Floats:
     """Draw a number from 0 to 1 for each row: a hash of the seed and of the row's values, in their order.
 
-    Equal rows have equal draws, in any batch, on any machine and whatever kind of table they stand in.
+    Equal rows have equal draws, in any batch, on any machine and whatever kind of table they stand in. Only the columns
+    of some `names` are looked at, by default all.
     """
-    start = int.from_bytes(blake2b(str(random_state).encode(), digest_size=8).digest(), "little")
-    state = np.full(len(table), start, dtype=np.uint64)
-    for name in table.names:
+    state = np.full(len(table), _hashed(str(random_state)), dtype=np.uint64)
+    for name in table.names if names is None else names:
         state = _mix(state ^ _mix(_bits(table.column(name))))
+    return _unit(state)
+
+
+def position_draws(random_state: int | str, file: int, first: int, rows: int) -> Floats:
+    """Draw a number from 0 to 1 for some rows of a file: a hash of the seed, the file and the row's place in it."""
+    with np.errstate(over="ignore"):
+        start = _mix(np.uint64(_hashed(str(random_state))) ^ _mix(np.asarray([file], dtype=np.uint64)))
+    return _unit(_mix(start ^ _mix(np.arange(first, first + rows, dtype=np.uint64))))
+
+
+def _hashed(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def _unit(state: NDArray[np.uint64]) -> Floats:
     # The upper 53 bits are as many as a double holds.
     return np.asarray((state >> np.uint64(11)).astype(np.float64) * 2.0**-53)
 
@@ -56,10 +72,7 @@ def _bits(array: pa.Array) -> NDArray[np.uint64]:
         bits = np.asarray(numbers + 0.0, dtype=np.float64).view(np.uint64)
         return np.where(np.isnan(numbers), _MISSING, bits)
     encoded = array.dictionary_encode()
-    known = [
-        int.from_bytes(blake2b(str(value).encode(), digest_size=8).digest(), "little")
-        for value in encoded.dictionary.to_pylist()
-    ]
+    known = [_hashed(str(value)) for value in encoded.dictionary.to_pylist()]
     # Index -1, which null becomes, reaches the last entry.
     lookup = np.array([*known, int(_MISSING)], dtype=np.uint64)
     return np.asarray(lookup[encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)])
