@@ -25,7 +25,7 @@ from fairlimits.data.screening import Concern, concerns
 from fairlimits.data.sensitive import Sensitive, arrow_column, is_frame
 from fairlimits.data.sides import Draw
 from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, check_small_groups, set_aside_note, small_groups_note
-from fairlimits.data.stream import Learned, Reader, Stream, open_stream
+from fairlimits.data.stream import Learned, Reader, Stream, open_rows, open_stream
 from fairlimits.data.tables import read_table
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "load_dataset",
     "load_table",
     "open_data",
+    "open_rows",
     "open_stream",
     "parse_bins",
     "read_all_columns",

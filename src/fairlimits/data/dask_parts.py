@@ -61,6 +61,11 @@ class DaskParts:
         """Whether rows stand in files, in an order that stays."""
         return is_arrow_dataset(self.source)
 
+    @property
+    def remote(self) -> bool:
+        """Whether the work on parts, and on their sum, is done by others, where nothing of it can be told."""
+        return True
+
     def fold(
         self,
         work: Callable[[Part, Any], Answer | None],

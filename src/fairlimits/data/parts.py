@@ -69,6 +69,11 @@ class Parts(Protocol):
         """Whether rows stand in files, in an order that stays."""
         ...
 
+    @property
+    def remote(self) -> bool:
+        """Whether the work on parts, and on their sum, is done by others, where nothing of it can be told."""
+        ...
+
     def fold(
         self,
         work: Callable[[Part, Any], Answer | None],
@@ -115,6 +120,11 @@ class ArrowParts:
     def ordered(self) -> bool:
         """Whether rows stand in files, in an order that stays."""
         return True
+
+    @property
+    def remote(self) -> bool:
+        """Whether the work on parts, and on their sum, is done by others, where nothing of it can be told."""
+        return False
 
     def fold(
         self,

@@ -70,20 +70,19 @@ class Reader:
 
     def __call__(self, part: Part, frame: Any) -> Dataset | None:
         """Read a part; None if no row of it is taken."""
-        found = self.drawn(part, frame, None, "")
+        found = self.drawn(part, frame, Draw(0, ()))
         return None if found is None else found[0]
 
-    def drawn(self, part: Part, frame: Any, draw: Draw | None, purpose: str) -> tuple[Dataset, Floats] | None:
-        """Read a part, with a number from 0 to 1 for each row, if rows are to be drawn; None if no row is taken."""
+    def drawn(self, part: Part, frame: Any, draw: Draw, *purposes: str) -> tuple[Dataset, list[Floats]] | None:
+        """Read a part, with a number from 0 to 1 for each row and purpose; None if no row is taken."""
         keep = None if self.side is None else self.side.holds(part, frame)
         table = open_part(frame, self.schema.sensitive, self.missing_sensitive, dict(self.schema.bins), keep)
         if table is None:
             return None
         rows = Dataset(self.schema, *rows_of_part(self.schema, table, own=self.own, unseen=self.unseen))
-        if draw is None:
-            return rows, np.empty(0)
-        numbers = draw.of(part, frame, purpose)
-        return rows, numbers if table.keep is None else numbers[table.keep.to_numpy(zero_copy_only=False)]
+        numbers = [draw.of(part, frame, purpose) for purpose in purposes]
+        kept = slice(None) if table.keep is None else table.keep.to_numpy(zero_copy_only=False)
+        return rows, [own[kept] for own in numbers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,6 +381,15 @@ def open_stream(
     )
     roles.check(table)
     return Stream(parts, roles, missing_sensitive, unseen, known_by)
+
+
+def open_rows(data: Any, **columns: Any) -> Dataset | Stream:
+    """Take people as they come: a `Dataset` or a `Stream` as it is, anything else as `open_stream` explains it."""
+    if not isinstance(data, Dataset | Stream):
+        return open_stream(data, **columns)
+    if columns:
+        raise InputError(f"The rows are explained already; leave {', '.join(columns)} out.")
+    return data
 
 
 def _names_only(names: tuple[str, ...]) -> Table:

@@ -13,7 +13,7 @@ from fairlimits._util.memory import rows_that_fit
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError
-from fairlimits.law import Neighbourhood, Outcome
+from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.breakpoints import breakpoints, sweep, without_flat_end
 from fairlimits.limits.certification import Uncertified, check_uncertified
 from fairlimits.limits.frontiers import Frontier
@@ -50,12 +50,13 @@ def frontier(
     uncertified: Uncertified = "best",
     random_state: int = 0,
     progress: Progress | None = None,
+    **columns: Any,
 ) -> Frontier:
     """Trace the best rules over a range of tolerances.
 
     Parameters
     ----------
-    law : Outcome, CellDistribution or Dataset
+    law : Outcome, StreamedOutcome, CellDistribution, Dataset, or what `open_data` takes or returns with ``stream=True``
         The joint law of features, group and label (see `solve`).
     notions : str or sequence of str
         The notions to constrain, among DP, EA, EOp, PE, EOd and IF.
@@ -82,6 +83,8 @@ def frontier(
         Seed of what has to be estimated or cut into cells first.
     progress : callable, optional
         Called with the fraction done and a few words.
+    **columns
+        How to read a `law` that is a path, an Arrow dataset or a Dask DataFrame: see `estimate_outcome`.
 
     Returns
     -------
@@ -103,7 +106,7 @@ def frontier(
     hood = Neighbourhood() if neighbours is None else neighbours
     kept, goal = read_requirements(requirements), read_objective(objective)
     tell = or_silent(progress)
-    known = estimated(law, random_state, progress)
+    known = estimated(law, random_state, progress, columns)
     check_certifiable(known, confidence, names, kept)
     if exact and confidence is not None:
         raise InputError("A certified frontier has no breakpoints; leave exact or confidence out.")
@@ -126,7 +129,7 @@ def frontier(
         # The first tolerances are the strictest.
         raise infeasible(program, start, hood) from None
     rules = make_rules(program, solved, _points(grid), hood)
-    if isinstance(known, Outcome):
+    if not isinstance(known, CellDistribution):
         rules = on_labels(program, rules, known, confidence, check_uncertified(uncertified))
     else:
         warn_if_constant(rules)
