@@ -18,6 +18,7 @@ from fairlimits.limits.rules import (
     by_group,
     decide_all,
     individual_gap,
+    locate_rows,
     plug_in_accuracy,
     policies_on,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "decide_all",
     "frontier",
     "individual_gap",
+    "locate_rows",
     "on_cells",
     "plug_in_accuracy",
     "policies_on",

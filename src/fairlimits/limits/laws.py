@@ -31,11 +31,12 @@ def estimated(
             f"The law is a {type(law).__name__}; give a Dataset, an Outcome (estimate_outcome) or a CellDistribution "
             "(discretize), or say which columns of files, or of a Dask DataFrame, are the label and sensitive."
         )
-    return estimate_outcome(law, random_state=random_state, progress=progress, **columns)
+    found: Outcome | StreamedOutcome = estimate_outcome(law, random_state=random_state, progress=progress, **columns)
+    return found
 
 
 def on_cells(
-    law: CellDistribution | Outcome | StreamedOutcome | Dataset,
+    law: Law,
     names: Iterable[str],
     random_state: int = 0,
     progress: Progress | None = None,

@@ -21,7 +21,7 @@ from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.states import Checked
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Dataset, read_features, read_groups
+from fairlimits.data import Dataset, Schema, read_features, read_groups
 from fairlimits.errors import ConstantRuleWarning, InputError
 from fairlimits.law import CellDistribution, Neighbourhood, can_compare
 from fairlimits.limits.guarantees import Guarantee
@@ -328,36 +328,59 @@ def decide_all(rules: Sequence[Rule], rows: Any) -> Floats:
 
 def policies_on(policies: Sequence[CellPolicy], rows: Any) -> Floats:
     """Scores, of shape (policies, n), that policies give to rows (see `decide_all`)."""
-    first = policies[0]
-    if first.schema is None:
-        raise InputError(
-            "The cells are bare numbers, which no row can be looked up in; make them with discretize from a table."
-        )
     group: Ints | None = None
     if isinstance(rows, Dataset):
-        rows.check_groups(first.groups)
-        if rows.schema.features != first.schema.features:
+        group = rows.group
+    elif any(policy.aware for policy in policies):
+        group = read_groups(_schema(policies), rows)
+    located, at = locate_rows(policies, rows, group)
+    return np.stack([policy.scores_at(located[own], group) for policy, own in zip(policies, at, strict=True)])
+
+
+def locate_rows(policies: Sequence[CellPolicy], rows: Any, group: Ints | None) -> tuple[list[Ints], list[int]]:
+    """Cells of rows under policies, each way to place them once, and which way is that of each policy.
+
+    Parameters
+    ----------
+    policies : sequence of CellPolicy
+        Policies of the same features and groups.
+    rows : Dataset, or a pandas, polars or Arrow table
+        The people.
+    group : ndarray of int of shape (n,), optional
+        Their groups, which policies that see the group need.
+    """
+    schema = _schema(policies)
+    if isinstance(rows, Dataset):
+        rows.check_groups(policies[0].groups)
+        if rows.schema.features != schema.features:
             raise InputError(
                 "The rows have other features, or other categories, than those the rule was made from; read them with "
                 "Dataset.read_like and the schema of the first table."
             )
-        columns, n_rows, group = rows.columns, rows.n_rows, rows.group
+        columns, n_rows = rows.columns, rows.n_rows
     else:
-        columns = read_features(first.schema, rows, unseen="missing")
+        columns = read_features(schema, rows, unseen="missing")
         n_rows = len(next(iter(columns.values())))
-        if any(policy.aware for policy in policies):
-            group = read_groups(first.schema, rows)
     q: dict[int, Floats] = {}
-    located: dict[tuple[int, bool], Ints] = {}
-    scores = []
+    ways: dict[tuple[int, bool], int] = {}
+    located: list[Ints] = []
     for policy in policies:
         key, places = (id(policy.law), policy.aware), policy.law.places
         if places is not None and id(places.model) not in q:
             q[id(places.model)] = places.q_of(columns, n_rows)
-        if key not in located:
-            located[key] = policy.locate(columns, group, None if places is None else q[id(places.model)])
-        scores.append(policy.scores_at(located[key], group))
-    return np.stack(scores)
+        if key not in ways:
+            ways[key] = len(located)
+            located.append(policy.locate(columns, group, None if places is None else q[id(places.model)]))
+    return located, [ways[id(policy.law), policy.aware] for policy in policies]
+
+
+def _schema(policies: Sequence[CellPolicy]) -> Schema:
+    schema = policies[0].schema
+    if schema is None:
+        raise InputError(
+            "The cells are bare numbers, which no row can be looked up in; make them with discretize from a table."
+        )
+    return schema
 
 
 def warn_if_constant(rules: Sequence[Rule], stacklevel: int = 3) -> None:

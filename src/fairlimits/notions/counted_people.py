@@ -7,7 +7,7 @@ they are, and figures on a billion rows are those of a few thousand entries.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -116,6 +116,10 @@ class Kinds:
             for own in (self.weight, self.squared_weight)
         )
         return Kinds(values[first], times, weight, squared, self.n_rows)
+
+    def with_values(self, values: Floats) -> Kinds:
+        """The same rows, told apart by other numbers, of which each kind has some."""
+        return replace(self, values=np.asarray(values, dtype=np.float64))._joined()
 
     def people(self, groups: tuple[str, ...], frame_kind: str) -> tuple[CountedPeople, Floats]:
         """The rows as people, where the last two numbers are group and label; and the other numbers, (c - 2, k)."""
