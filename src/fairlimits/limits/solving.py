@@ -31,7 +31,7 @@ from fairlimits.notions import (
 
 
 def solve(
-    law: Law,
+    law: Law | Any,
     tolerances: Mapping[str, float],
     *,
     aware: bool = False,

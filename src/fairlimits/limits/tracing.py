@@ -37,7 +37,7 @@ DEFAULT_TOLERANCES = np.linspace(0, 0.2, 41)
 
 
 def frontier(
-    law: Law,
+    law: Law | Any,
     notions: str | Sequence[str],
     tolerances: Tolerances | None = None,
     *,
