@@ -82,7 +82,7 @@ def test_nothing_depends_on_the_parts(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setattr(parts, "usable_cores", lambda: 3)
     (first, rules), *others = found
     for outcome, again in others:
-        assert outcome.learning_curve == pytest.approx(first.learning_curve, nan_ok=True, rel=0, abs=0)
+        assert str(outcome.learning_curve) == str(first.learning_curve)
         for one, other in zip(rules, again, strict=True):
             np.testing.assert_array_equal(other.distribution.mass, one.distribution.mass)
             np.testing.assert_array_equal(other.distribution.counts, one.distribution.counts)
@@ -135,7 +135,7 @@ def test_held_out_figures_are_those_of_the_same_rows_in_memory(tmp_path: Path) -
     stream = fl.open_data(write(people(), tmp_path / "big"), stream=True, **PLAIN)
     learn, test = stream.split(0.3)
     outcome = estimate(learn)
-    curve = fl.frontier(outcome, ["DP"], [0.0, 0.05], confidence=0.9)
+    curve = fl.frontier(outcome, ["DP"], [0.0, 0.05])
     reader = test.learn().reader
 
     def read(part: Part, frame: Any) -> list[pa.Table] | None:
