@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchmarks import (
     ablation,
+    any_size,
     decorrelation,
     explorer,
     fidelity,
@@ -71,6 +72,10 @@ def _scale() -> str:
     return scale.markdown(scale.run())
 
 
+def _any_size() -> str:
+    return any_size.markdown(any_size.run())
+
+
 def _law_cost() -> str:
     return law_cost.markdown(law_cost.run())
 
@@ -93,6 +98,7 @@ BENCHMARKS: dict[str, Callable[[], str]] = {
     "main_job": _main_job,
     "growth": _growth,
     "scale": _scale,
+    "any_size": _any_size,
     "ablation": _ablation,
     "law_cost": _law_cost,
     "law_loss": _law_loss,

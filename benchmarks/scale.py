@@ -110,7 +110,9 @@ def workers(folder: Path, files: int) -> list[dict[str, Any]]:
         options = {"n_workers": number, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
             before = client.run(_warm)
-            seconds, dist = timed(partial(fl.discretize, paths(folder, files), CELLS, **ROLES, client=client))
+            seconds, dist = timed(
+                partial(fl.discretize, paths(folder, files), CELLS, partition="features", **ROLES, client=client)
+            )
             busy = {name: after - before[name] for name, after in client.run(processor_seconds).items()}
         results.append({"seconds": seconds, "busiest": max(busy.values()), "counts": dist.counts})
     return results

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fairlimits as fl
-from fairlimits.data import Dataset, Feature, Schema, parse_bins, parts, read_features, read_groups
+from fairlimits.data import Dataset, Feature, Part, Schema, parse_bins, parts, read_features, read_groups
 from fairlimits.data.bins import bin_names, read_bins
 from fairlimits.errors import DataError, FileError, InputError
 
@@ -106,7 +106,7 @@ def test_parts_are_read_as_the_whole(roles: dict[str, Any], tmp_path: Path, monk
     stream = fl.open_data(tmp_path / "big.parquet", stream=True, **{"label": "paid", "sensitive": "sex", **roles})
     learned = stream.learn()
     assert learned.schema == whole.schema
-    part = learned.reader(people(hours=hours).slice(0, 100))
+    part = learned.reader(Part(0), people(hours=hours).slice(0, 100))
     assert part is not None
     np.testing.assert_array_equal(part.group, whole.group[:100])
     for name, values in part.columns.items():

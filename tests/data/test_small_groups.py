@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairlimits import Dataset, load_dataset, open_data
-from fairlimits.data import Schema, read_groups
+from fairlimits.data import Part, Schema, read_groups
 from fairlimits.errors import DataError, FileError, InputError, SmallGroupsWarning
 
 PARTS: dict[str, Any] = {"label": "y", "sensitive": "race"}
@@ -234,7 +234,7 @@ def test_streams_find_the_same_groups(tmp_path: Path, weighted: bool) -> None:
             learned = stream.learn()
         assert [str(own.message) for own in caught] == [whole.small_groups_note]
         assert learned.schema == whole.schema
-        part = learned.reader(frame.iloc[300:])
+        part = learned.reader(Part(0), frame.iloc[300:])
         assert part is not None
         np.testing.assert_array_equal(part.group, whole.group[300:])
     with pytest.raises(DataError, match="Groups with fewer than 30 rows"):

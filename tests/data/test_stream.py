@@ -16,7 +16,7 @@ import pytest
 
 import fairlimits as fl
 from fairlimits._util.threads import usable_cores
-from fairlimits.data import Encoding, parts
+from fairlimits.data import Encoding, Part, parts
 from fairlimits.errors import DataError, FileError, InputError
 from streams import ROLES, people, write
 
@@ -34,8 +34,8 @@ def read(stream: fl.data.Stream, learned: Any) -> tuple[dict[str, Any], Any, Any
     """All rows, through the reader of the parts."""
     datasets = []
 
-    def keep(number: int, frame: Any) -> Any:
-        return [(number, learned.reader(frame))]
+    def keep(part: Part, frame: Any) -> Any:
+        return [(part.number, learned.reader(part, frame))]
 
     pairs = stream.parts.fold(keep, lambda a, b: a + b, lambda total: total)
     assert pairs is not None
@@ -108,7 +108,7 @@ def test_reading_does_not_run_far_ahead_of_the_work(tmp_path: Path, monkeypatch:
     for files in range(20):
         pq.write_table(table, tmp_path / f"{files}.parquet", row_group_size=5_000)
 
-    def held(number: int, frame: Any) -> int:
+    def held(part: Part, frame: Any) -> int:
         time.sleep(0.01)  # slower than reading
         return int(pa.total_allocated_bytes())
 

@@ -14,6 +14,7 @@ from fairlimits.evaluation import Findings, Tensions, collect_findings
 from fairlimits.evaluation.reports.cautions import find_cautions
 from fairlimits.evaluation.reports.parts import HeldOutFigure
 from fairlimits.evaluation.reports.suppression import Suppression
+from fairlimits.evaluation.reports.surveys import Survey
 
 NOTIONS = ("DP", "EA", "EOp", "PE", "EOd")
 
@@ -156,7 +157,7 @@ def test_groups_fare_as_the_rules_on_the_page_decide(findings: Findings, outcome
 def test_few_rows_are_said_where_gaps_are_not_shown(findings: Findings) -> None:
     unknown = {"DP", "EOd"}
     costs = tuple(replace(own, gap=None) if own.notion in unknown else own for own in findings.held_out.costs)
-    data = people()
+    data = Survey.of(people(), 0)
     said = find_cautions(data, replace(findings.held_out, costs=costs), findings.on_cells, Suppression.of(data, None))
     (found,) = (own for own in said if own.kind == "few rows")
     assert found.columns == ("sex", "paid")
@@ -170,7 +171,9 @@ def test_small_groups_are_said_once_for_the_table_and_for_held_out_rows(findings
     data = people()
     few = data.take(np.r_[np.flatnonzero(data.group == 0)[:20], np.flatnonzero(data.group == 1)])
     note = "Set aside on held-out rows, ..."
-    said = find_cautions(few, replace(findings.held_out, set_aside=note), findings.on_cells, Suppression.of(few, None))
+    table = Survey.of(few, 0)
+    held = replace(findings.held_out, set_aside=note)
+    said = find_cautions(table, held, findings.on_cells, Suppression.of(table, None))
     assert [own.text for own in said if own.kind == "small groups"] == [few.small_groups_note, note]
     assert str(few.small_groups_note).startswith("Set aside, with fewer than 30 rows behind a rate: ")
 
@@ -181,7 +184,8 @@ def test_few_rows_to_learn_from_are_said(findings: Findings) -> None:
         "The law was learned from 840 rows: by chance alone, plug-in accuracies can be off by 3 points"
     )
     many = replace(findings.on_cells, rows=30_000)
-    kinds = [own.kind for own in find_cautions(people(), findings.held_out, many, Suppression.of(people(), None))]
+    table = Survey.of(people(), 0)
+    kinds = [own.kind for own in find_cautions(table, findings.held_out, many, Suppression.of(table, None))]
     assert "few rows learned from" not in kinds
 
 

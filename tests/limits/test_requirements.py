@@ -17,7 +17,7 @@ from scipy.optimize import linprog
 from fairlimits.data import Dataset
 from fairlimits.decorrelation import decorrelate
 from fairlimits.errors import InfeasibleError, InputError
-from fairlimits.evaluation.evaluations import evaluate, row_scores
+from fairlimits.evaluation.evaluations import evaluate
 from fairlimits.law.cells.building import discretize
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.limits import ratio_frontier, solve
@@ -487,7 +487,7 @@ def test_requirements_are_evaluated_on_other_rows() -> None:
     assert not held.attained["selection rate of c <= 0.9"].known
     assert held.set_aside == ("c (10 rows)",)
     assert "Set aside, with fewer than 30 rows behind a rate: c (10 rows)." in held.summary()
-    scores = row_scores(rule, test)[0]
+    scores = rule.decide(test)
     low, high = sorted(float(scores[test.group == g].mean()) for g in (0, 1))
     assert held.attained["selection rate ratio >= 0.8"].value == pytest.approx(low / high)
     assert held.attained["true positive rate of a >= 0.3"].known
@@ -500,7 +500,7 @@ def test_balanced_accuracy_on_other_rows() -> None:
     dist = discretize(learn, cells=6, generator=None, partition="features")
     rule = solve(dist, {"DP": 0.1}, objective="balanced accuracy")
     held = evaluate(rule, test)
-    scores = row_scores(rule, test)[0]
+    scores = rule.decide(test)
     by_hand = (scores[test.label == 1].mean() + (1 - scores[test.label == 0]).mean()) / 2
     assert held.value is not None
     assert held.value.value == pytest.approx(by_hand, abs=1e-12)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fairlimits._util.types import Floats
+from fairlimits._util.types import Floats, Ints
 from fairlimits.notions import differences, rows_to_certify
 
 DRAWS = 400
@@ -26,6 +26,18 @@ class Drawn:
     @property
     def shares(self) -> Floats:
         return np.full(len(self.group), 1 / len(self.group))
+
+    @property
+    def squares(self) -> Floats:
+        return self.shares**2
+
+    @property
+    def times(self) -> Ints:
+        return np.ones(len(self.group), dtype=np.int64)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.group)
 
 
 def how_often(rows: int, notion: str, tolerance: float, true_gap: float) -> float:

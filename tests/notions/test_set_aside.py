@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from fairlimits._util.small_samples import enough, few_rows, listed
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.notions import (
     NOTIONS,
+    CountedPeople,
     RateTable,
     Tally,
     enough_rows,
@@ -36,18 +36,7 @@ counts_of_groups = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), m
 )
 
 
-@dataclass(frozen=True)
-class Crowd:
-    """People as plain arrays."""
-
-    group: np.ndarray
-    label: np.ndarray
-    shares: np.ndarray
-    groups: tuple[str, ...]
-    frame_kind: str = "pyarrow"
-
-
-def crowd(counts: Counts) -> Crowd:
+def crowd(counts: Counts) -> CountedPeople:
     """So many people of each group and label, and one more of each that does not count."""
     group, label, share = [], [], []
     for g, own in enumerate(counts):
@@ -55,8 +44,16 @@ def crowd(counts: Counts) -> Crowd:
             group += [g] * (number + 1)
             label += [y] * (number + 1)
             share += [1.0] * number + [0.0]
-    shares = np.array(share) / sum(share)
-    return Crowd(np.array(group), np.array(label, dtype=np.int8), shares, NAMES[: len(counts)])
+    weight = np.array(share)
+    return CountedPeople(
+        np.array(group),
+        np.array(label, dtype=np.int8),
+        weight.astype(np.int64),
+        weight,
+        weight**2,
+        NAMES[: len(counts)],
+        len(weight),
+    )
 
 
 def table(counts: Counts, cells: int = 3) -> RateTable:
@@ -68,7 +65,7 @@ def table(counts: Counts, cells: int = 3) -> RateTable:
     return RateTable(spread / spread.sum(), NAMES[: len(counts)], spread)
 
 
-def by_hand(rows: Crowd, counts: Counts, score: np.ndarray, name: str) -> float:
+def by_hand(rows: CountedPeople, counts: Counts, score: np.ndarray, name: str) -> float:
     """Gap of a notion between the groups with thirty rows, rate by rate."""
     gaps = []
     for rate in NOTIONS[name].rates:

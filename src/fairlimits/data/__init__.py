@@ -16,15 +16,16 @@ from fairlimits.data.draws import DrawBy, check_draw_by, check_seed, content_key
 from fairlimits.data.encoding import EncodedFeature, Encoding
 from fairlimits.data.features import read_all_columns
 from fairlimits.data.loading import open_data
-from fairlimits.data.parts import find_files, is_pattern
+from fairlimits.data.parts import Part, find_files, is_pattern
 from fairlimits.data.reading import Watched, read_features, read_groups, read_watched
 from fairlimits.data.registry import benchmark_names
 from fairlimits.data.roles import find_groups
 from fairlimits.data.schema import MISSING, Feature, Scalar, Schema, category_columns, value_text
 from fairlimits.data.screening import Concern, concerns
 from fairlimits.data.sensitive import Sensitive, arrow_column, is_frame
+from fairlimits.data.sides import Draw
 from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, check_small_groups, set_aside_note, small_groups_note
-from fairlimits.data.stream import Learned, Reader, Stream, open_stream
+from fairlimits.data.stream import Learned, Reader, Stream, open_rows, open_stream
 from fairlimits.data.tables import read_table
 
 __all__ = [
@@ -34,11 +35,13 @@ __all__ = [
     "Bins",
     "Concern",
     "Dataset",
+    "Draw",
     "DrawBy",
     "EncodedFeature",
     "Encoding",
     "Feature",
     "Learned",
+    "Part",
     "Reader",
     "Scalar",
     "Schema",
@@ -65,6 +68,7 @@ __all__ = [
     "load_dataset",
     "load_table",
     "open_data",
+    "open_rows",
     "open_stream",
     "parse_bins",
     "read_all_columns",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairlimits._util.dask import check_client, dask_module
 from fairlimits._util.progress import Progress, silent
-from fairlimits.data.parts import add_up, arrow_parts, is_arrow_dataset, row_groups
+from fairlimits.data.parts import Part, add_up, arrow_parts, is_arrow_dataset, row_groups
 from fairlimits.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,9 +56,19 @@ class DaskParts:
             return tuple(self.source.schema.names)
         return tuple(self.source.columns)
 
+    @property
+    def ordered(self) -> bool:
+        """Whether rows stand in files, in an order that stays."""
+        return is_arrow_dataset(self.source)
+
+    @property
+    def remote(self) -> bool:
+        """Whether the work on parts, and on their sum, is done by others, where nothing of it can be told."""
+        return True
+
     def fold(
         self,
-        work: Callable[[int, Any], Answer | None],
+        work: Callable[[Part, Any], Answer | None],
         add: Callable[[Answer, Answer], Answer],
         finish: Callable[[Answer], Result],
         *,
@@ -71,12 +81,13 @@ class DaskParts:
         # What the tasks share, such as a codebook, is a task itself: it travels to each worker once.
         if is_arrow_dataset(self.source):
             # A row group is read by the task that works on it, and so never sent from worker to worker.
-            parts = _row_groups(self.source)
+            parts, pieces = _row_groups(self.source)
             shared = dask.delayed(partial(_read_answer, work, self.source.schema, chosen))
         else:
-            parts = self.source[chosen].to_delayed()
+            pieces = self.source[chosen].to_delayed()
+            parts = [Part(number) for number in range(len(pieces))]
             shared = dask.delayed(partial(_answer, work))
-        level = [dask.delayed(_call)(shared, number, part) for number, part in enumerate(parts)]
+        level = [dask.delayed(_call)(shared, part, piece) for part, piece in zip(parts, pieces, strict=True)]
         while len(level) > 1:
             level = [dask.delayed(_sum)(add, level[at : at + _FAN]) for at in range(0, len(level), _FAN)]
         total = dask.delayed(_finished)(finish, level[0])
@@ -87,14 +98,22 @@ class DaskParts:
         return result
 
 
-def _row_groups(source: pads.Dataset) -> list[pads.Fragment]:
+def _row_groups(source: pads.Dataset) -> tuple[list[Part], list[pads.Fragment]]:
+    """Where row groups stand, and the row groups: what came before in the same file says where one begins."""
     try:
-        return list(row_groups(source))
+        found = list(row_groups(source))
     except ValueError:
         raise InputError(
             "This Arrow dataset has a filter, and cannot be dealt out to workers; write what it selects to files, or "
             "leave out client=."
         ) from None
+    parts, read = [], dict[int, int]()
+    for number, (file, piece) in enumerate(found):
+        parts.append(Part(number, file, read.get(file, 0)))
+        # Files of other kinds are one piece each, so that nothing follows.
+        rows = sum(group.num_rows for group in getattr(piece, "row_groups", None) or ())
+        read[file] = read.get(file, 0) + rows
+    return parts, [piece for _, piece in found]
 
 
 def is_dask_frame(source: object) -> bool:
@@ -102,18 +121,18 @@ def is_dask_frame(source: object) -> bool:
     return type(source).__module__.partition(".")[0].startswith("dask") and hasattr(source, "to_delayed")
 
 
-def _call(work: Callable[[int, Any], Answer | None], number: int, part: Any) -> Answer | None:
-    return work(number, part)
+def _call(work: Callable[[Part, Any], Answer | None], part: Part, piece: Any) -> Answer | None:
+    return work(Part(*part), piece)
 
 
 def _read_answer(
-    work: Callable[[int, Any], Answer | None], schema: Any, columns: list[str], number: int, piece: Any
+    work: Callable[[Part, Any], Answer | None], schema: Any, columns: list[str], part: Part, piece: Any
 ) -> Answer | None:
-    return _answer(work, number, piece.to_table(schema=schema, columns=columns, use_threads=False))
+    return _answer(work, part, piece.to_table(schema=schema, columns=columns, use_threads=False))
 
 
-def _answer(work: Callable[[int, Any], Answer | None], number: int, part: Any) -> Answer | None:
-    return work(number, part) if len(part) else None
+def _answer(work: Callable[[Part, Any], Answer | None], part: Part, frame: Any) -> Answer | None:
+    return work(part, frame) if len(frame) else None
 
 
 def _sum(add: Callable[[Answer, Answer], Answer], answers: list[Answer | None]) -> Answer | None:

@@ -266,6 +266,16 @@ class Dataset(Shown):
         shares.setflags(write=False)
         return shares
 
+    @cached_property
+    def squares(self) -> npt.NDArray[np.float64]:
+        """Square of what each row counts."""
+        return np.asarray(self.shares**2)
+
+    @cached_property
+    def times(self) -> npt.NDArray[np.int64]:
+        """1 for each row that counts, 0 for one of weight 0."""
+        return (self.shares > 0).astype(np.int64)
+
     def check_groups(self, groups: tuple[str, ...]) -> None:
         """Refuse to go on with a rule that was made for other groups."""
         if self.groups != groups:

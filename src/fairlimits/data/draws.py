@@ -1,4 +1,4 @@
-"""Draws that depend on a seed and on what a row holds: the same row is drawn alike wherever it stands.
+"""Draws that depend on a seed and on what a row holds, or where it stands: alike in any batch, on any machine.
 
 Among people who are alike in everything, a draw by row goes on: the first of them in a table has the draw of the
 content, as if it stood alone, the second another, and so on. A draw by content is the same for all of them.
@@ -6,6 +6,7 @@ content, as if it stood alone, the second another, and so on. A draw by content 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Literal, TypeAlias, cast, get_args
 
@@ -42,18 +43,27 @@ def check_draw_by(draw_by: object) -> DrawBy:
     return cast("DrawBy", draw_by)
 
 
-def row_draws(table: Table, random_state: int, draw_by: DrawBy = "row") -> Floats:
+def row_draws(
+    table: Table, random_state: int | str, names: Sequence[str] | None = None, *, draw_by: DrawBy = "row"
+) -> Floats:
     """Draw a number from 0 to 1 for each row: a hash of the seed and of the row's values, in their order.
 
     The draws of a row are the same in any batch, on any machine and whatever kind of table it stands in; by row, that
-    of the second of several equal rows in a table differs from that of the first.
+    of the second of several equal rows in a table differs from that of the first. Only the columns of some `names` are
+    looked at, by default all.
     """
-    state = _hashes(table, random_state)
+    state = _hashes(table, random_state, names)
     if draw_by == "row":
         again = _repeats(state)
         state = np.where(again > 0, _mix(state ^ _mix(again)), state)
-    # The upper 53 bits are as many as a double holds.
-    return np.asarray((state >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+    return _unit(state)
+
+
+def position_draws(random_state: int | str, file: int, first: int, rows: int) -> Floats:
+    """Draw a number from 0 to 1 for some rows of a file: a hash of the seed, the file and the row's place in it."""
+    with np.errstate(over="ignore"):
+        start = _mix(np.uint64(_hashed(str(random_state))) ^ _mix(np.asarray([file], dtype=np.uint64)))
+    return _unit(_mix(start ^ _mix(np.arange(first, first + rows, dtype=np.uint64))))
 
 
 def content_keys(table: Table) -> NDArray[np.int64]:
@@ -71,13 +81,21 @@ def _repeats(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return found
 
 
-def _hashes(table: Table, random_state: int) -> NDArray[np.uint64]:
+def _hashes(table: Table, random_state: int | str, names: Sequence[str] | None = None) -> NDArray[np.uint64]:
     """64 bits for each row, from the seed and its values in their order."""
-    start = int.from_bytes(blake2b(str(random_state).encode(), digest_size=8).digest(), "little")
-    state = np.full(len(table), start, dtype=np.uint64)
-    for name in table.names:
+    state = np.full(len(table), _hashed(str(random_state)), dtype=np.uint64)
+    for name in table.names if names is None else names:
         state = _mix(state ^ _mix(_bits(table.column(name))))
     return state
+
+
+def _hashed(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def _unit(state: NDArray[np.uint64]) -> Floats:
+    # The upper 53 bits are as many as a double holds.
+    return np.asarray((state >> np.uint64(11)).astype(np.float64) * 2.0**-53)
 
 
 def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -96,10 +114,7 @@ def _bits(array: pa.Array) -> NDArray[np.uint64]:
         bits = np.asarray(numbers + 0.0, dtype=np.float64).view(np.uint64)
         return np.where(np.isnan(numbers), _MISSING, bits)
     encoded = array.dictionary_encode()
-    known = [
-        int.from_bytes(blake2b(str(value).encode(), digest_size=8).digest(), "little")
-        for value in encoded.dictionary.to_pylist()
-    ]
+    known = [_hashed(str(value)) for value in encoded.dictionary.to_pylist()]
     # Index -1, which null becomes, reaches the last entry.
     lookup = np.array([*known, int(_MISSING)], dtype=np.uint64)
     return np.asarray(lookup[encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
@@ -12,15 +12,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairlimits._util.types import Floats, Ints
+from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.data import roles as special
 from fairlimits.data.bins import Cuts, bin_names
 from fairlimits.data.columns import Table, are_whole, holds_dates, list_values, read_numbers
 from fairlimits.data.encoding import NumberScale
 from fairlimits.data.features import category_feature, column_notes
 from fairlimits.data.numbers import Moments, Numbers
+from fairlimits.data.parts import Part
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Feature, Kind, Scalar, Schema
+from fairlimits.data.sides import Side
 from fairlimits.data.small_groups import SmallGroups, set_aside_note, settle_small_groups
 from fairlimits.data.troubles import ColumnError, one_error
 from fairlimits.errors import DataError
@@ -221,6 +223,15 @@ class Facts:
             raise one_error(errors, roles.drop, roles.numeric)
         return schema, note
 
+    def counts(self, schema: Schema) -> Ints:
+        """Rows that count by group and label, of shape (G, 2)."""
+        found = np.zeros((len(schema.groups), 2), dtype=np.int64)
+        places = schema.group_places()
+        for (group, label), rows in self.strata.items():
+            (name,) = special.group_names(schema.sensitive, [group])
+            found[places[name], int(label == schema.positive)] += rows
+        return found
+
     def column_notes(self, schema: Schema) -> tuple[str, ...]:
         """Say which columns are not read as they are."""
         others = []
@@ -292,9 +303,20 @@ class Facts:
         return sorted(self.groups, key=lambda parts: [rank[value] for rank, value in zip(ranks, parts, strict=True)])
 
 
-def facts_of(roles: Roles, number: int, frame: Any) -> Facts | None:
+def facts_of(roles: Roles, part: Part, frame: Any) -> Facts | None:
     """Find out what one part of a table says; None if no row of it is taken."""
-    table = open_part(frame, roles.sensitive, roles.missing_sensitive, roles.bins)
+    return _facts(roles, open_part(frame, roles.sensitive, roles.missing_sensitive, roles.bins), part, roles.features)
+
+
+def facts_of_side(roles: Roles, side: Side, part: Part, frame: Any) -> Facts | None:
+    """Find out what rows on one side there are in a part, and nothing of their features; None if none is taken."""
+    keep = side.holds(part, frame)
+    return _facts(roles, open_part(frame, roles.sensitive, roles.missing_sensitive, roles.bins, keep), part, None)
+
+
+def _facts(
+    roles: Roles, table: Table | None, part: Part, features: Callable[[Iterable[str]], tuple[str, ...]] | None
+) -> Facts | None:
     if table is None:
         return None
     weights = np.ones(len(table)) if roles.weight is None else special.read_some_weights(table, roles.weight)
@@ -308,8 +330,10 @@ def facts_of(roles: Roles, number: int, frame: Any) -> Facts | None:
         labels=frozenset(values) - {None},
         groups=frozenset(groups),
         strata=_strata(group[weights > 0], groups, label[weights > 0], values),
-        weights={number: float(weights.sum())},
-        columns={name: _column_facts(roles, table, name, weights) for name in roles.features(table.names)},
+        weights={part.number: float(weights.sum())},
+        columns={}
+        if features is None
+        else {name: _column_facts(roles, table, name, weights) for name in features(table.names)},
     )
 
 
@@ -322,17 +346,22 @@ def _strata(
     return Counter({(groups[g], values[y]): own for (g, y), own in zip(where, rows.tolist(), strict=True)})
 
 
-def open_part(frame: Any, sensitive: tuple[str, ...], missing_sensitive: MissingSensitive, bins: Cuts) -> Table | None:
-    """Open one part of a table without the rows that are to be dropped; None if no row is left."""
+def open_part(
+    frame: Any,
+    sensitive: tuple[str, ...],
+    missing_sensitive: MissingSensitive,
+    bins: Cuts,
+    keep: Flags | None = None,
+) -> Table | None:
+    """Open one part of a table, of some rows only, without those that are to be dropped; None if no row is left."""
     table = Table.open(frame).binned(bins)
     table.require(sensitive, "sensitive")
     if missing_sensitive == "drop":
-        missing = special.missing_groups(table, sensitive)
-        if missing.all():
-            return None
-        if missing.any():
-            return table.filtered(~missing)
-    return table
+        there = ~special.missing_groups(table, sensitive)
+        keep = there if keep is None else keep & there
+    if keep is None or keep.all():
+        return table
+    return table.filtered(keep) if keep.any() else None
 
 
 def _column_facts(roles: Roles, table: Table, name: str, weights: Floats) -> ColumnFacts:

@@ -55,6 +55,7 @@ def open_data(
     bins: Bins = ...,
     missing_sensitive: MissingSensitive = ...,
     small_groups: SmallGroups = ...,
+    id: Names = ...,
     client: Any = ...,
 ) -> Stream: ...
 
@@ -74,6 +75,7 @@ def open_data(
     bins: Bins = None,
     missing_sensitive: MissingSensitive = "refuse",
     small_groups: SmallGroups = SET_ASIDE,
+    id: Names = None,
     client: Any = None,
 ) -> Dataset | Stream:
     """Open a benchmark data set, a file, or a table that need not fit into memory.
@@ -90,6 +92,8 @@ def open_data(
     positive, weight, numeric, categorical, drop, features, bins, missing_sensitive, small_groups
         As in `Dataset.from_frame`; for a benchmark, as in `load_dataset`. Of a stream, small groups are found when its
         rows are first read, and cannot be dropped.
+    id : str or sequence of str, optional
+        Of a stream, columns that say who a row is about: rows of one person are held out together (see `open_stream`).
     client : distributed.Client, optional
         The Dask cluster to read the parts on.
 
@@ -133,8 +137,8 @@ def open_data(
         "small_groups": small_groups,
     }
     if stream:
-        return open_stream(source, client=client, **columns)
-    if client is not None or not isinstance(source, str | PathLike):
+        return open_stream(source, id=id, client=client, **columns)
+    if client is not None or id is not None or not isinstance(source, str | PathLike):
         raise InputError("Rows on a cluster, and tables in several files, are read in parts; give stream=True.")
     source = str(source)
     if source in benchmark_names():

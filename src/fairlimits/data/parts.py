@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 import pyarrow.csv
@@ -38,6 +38,24 @@ _PART_ROWS = 131_072
 _FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".csv.gz": "csv"}
 
 
+class Part(NamedTuple):
+    """Where a part of a table stands.
+
+    Parameters
+    ----------
+    number : int
+        Its place among the parts.
+    file : int
+        Place of its file among all files in alphabetical order; -1 where the rows have no stable order.
+    first : int
+        Number of its first row in the file.
+    """
+
+    number: int
+    file: int = -1
+    first: int = 0
+
+
 class Parts(Protocol):
     """A table in parts."""
 
@@ -46,9 +64,19 @@ class Parts(Protocol):
         """Names of the columns."""
         ...
 
+    @property
+    def ordered(self) -> bool:
+        """Whether rows stand in files, in an order that stays."""
+        ...
+
+    @property
+    def remote(self) -> bool:
+        """Whether the work on parts, and on their sum, is done by others, where nothing of it can be told."""
+        ...
+
     def fold(
         self,
-        work: Callable[[int, Any], Answer | None],
+        work: Callable[[Part, Any], Answer | None],
         add: Callable[[Answer, Answer], Answer],
         finish: Callable[[Answer], Result],
         *,
@@ -60,7 +88,7 @@ class Parts(Protocol):
         Parameters
         ----------
         work : callable
-            Given the number of a part and the part as a data frame, which has rows; None says that it takes none.
+            Given where a part stands and the part as a data frame, which has rows; None says that it takes none.
         add : callable
             Adds two answers, changing neither.
         finish : callable
@@ -88,9 +116,19 @@ class ArrowParts:
         """Names of the columns."""
         return tuple(self.dataset.schema.names)
 
+    @property
+    def ordered(self) -> bool:
+        """Whether rows stand in files, in an order that stays."""
+        return True
+
+    @property
+    def remote(self) -> bool:
+        """Whether the work on parts, and on their sum, is done by others, where nothing of it can be told."""
+        return False
+
     def fold(
         self,
-        work: Callable[[int, Any], Answer | None],
+        work: Callable[[Part, Any], Answer | None],
         add: Callable[[Answer, Answer], Answer],
         finish: Callable[[Answer], Result],
         *,
@@ -112,9 +150,9 @@ class ArrowParts:
         cores = usable_cores()
         pool = ThreadPoolExecutor(cores)
         try:
-            for number, batch in enumerate(self._batches(columns)):
+            for part, batch in self._batches(columns):
                 if batch.num_rows:
-                    waiting.append((pool.submit(work, number, pa.Table.from_batches([batch])), batch.num_rows))
+                    waiting.append((pool.submit(work, part, pa.Table.from_batches([batch])), batch.num_rows))
                 # Reading runs ahead of the work by one part, no more: that bounds the memory.
                 if len(waiting) > cores:
                     take()
@@ -130,34 +168,43 @@ class ArrowParts:
         slow = getattr(getattr(self.dataset, "format", None), "default_extname", None) == "csv"
         return 0 if slow else int(self.dataset.count_rows())
 
-    def _batches(self, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    def _batches(self, columns: Sequence[str] | None) -> Iterator[tuple[Part, pa.RecordBatch]]:
+        number, read = 0, dict[int, int]()
         try:
-            for scan in self._scans():
-                yield from scan(
+            for file, scan in self._scans():
+                for batch in scan(
                     columns=None if columns is None else list(columns),
                     batch_size=_PART_ROWS,
                     batch_readahead=1,
                     fragment_readahead=1,
                     use_threads=False,  # this thread reads the next part while others work on the last ones
-                )
+                ):
+                    yield Part(number, file, read.get(file, 0)), batch
+                    number, read[file] = number + 1, read.get(file, 0) + batch.num_rows
         except (OSError, pa.ArrowException) as error:
             raise FileError(f"The files cannot be read ({_reason(error)}): check that each holds a table.") from error
 
-    def _scans(self) -> Iterator[Callable[..., Iterator[pa.RecordBatch]]]:
+    def _scans(self) -> Iterator[tuple[int, Callable[..., Iterator[pa.RecordBatch]]]]:
         """Scans that together go through all rows; a small one each, because Arrow may hold all that one reads."""
         try:
             pieces = row_groups(self.dataset)
-        except ValueError:  # a dataset with a filter does not say what it is made of
-            return iter([self.dataset.to_batches])
-        return (partial(piece.to_batches, schema=self.dataset.schema) for piece in pieces)
+        except ValueError:  # a dataset with a filter does not say what it is made of, but gives its rows in order
+            return iter([(0, self.dataset.to_batches)])
+        return ((file, partial(piece.to_batches, schema=self.dataset.schema)) for file, piece in pieces)
 
 
-def row_groups(dataset: pads.Dataset) -> Iterator[pads.Fragment]:
-    """Pieces of an Arrow dataset, in order: the row groups of Parquet files, other files as a whole."""
-    fragments = dataset.get_fragments()
+def row_groups(dataset: pads.Dataset) -> Iterator[tuple[int, pads.Fragment]]:
+    """Pieces of an Arrow dataset, in order: the row groups of Parquet files, other files as a whole.
+
+    Each comes with the place of its file among all files in alphabetical order.
+    """
+    fragments = list(dataset.get_fragments())
+    # Tables in memory have no path: they stay in the order in which they were given.
+    names = [getattr(fragment, "path", "") for fragment in fragments]
+    ranks = {at: rank for rank, at in enumerate(sorted(range(len(names)), key=lambda at: (names[at], at)))}
     return (
-        piece
-        for fragment in fragments
+        (ranks[at], piece)
+        for at, fragment in enumerate(fragments)
         for piece in (fragment.split_by_row_group() if hasattr(fragment, "split_by_row_group") else [fragment])
     )
 

@@ -259,7 +259,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
             Needed if the rule is aware; else it is not looked at.
         """
         table, scores = self._scores(X, sensitive_features)
-        drawn = row_draws(table, self.random_state, check_draw_by(self.draw_by))
+        drawn = row_draws(table, self.random_state, draw_by=check_draw_by(self.draw_by))
         return np.asarray(self.classes_[(scores > drawn).astype(np.int64)])
 
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> Floats:

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from fairlimits._util.frames import kind_of
 from fairlimits._util.suppression import check_suppress
 from fairlimits._util.types import Floats
 from fairlimits.data import Sensitive, find_groups
 from fairlimits.errors import DataError, InputError
-from fairlimits.notions import RESAMPLES, GroupRates, evaluate_scores, suppress_rates
-
-
-@dataclass(frozen=True, eq=False)
-class _Decided:
-    """Labelled people as plain arrays (see `People`)."""
-
-    group: NDArray[np.int64]
-    label: NDArray[np.int8]
-    shares: Floats
-    groups: tuple[str, ...]
-    frame_kind: str
+from fairlimits.notions import RESAMPLES, CountedPeople, GroupRates, evaluate_scores, suppress_rates
 
 
 def group_rates(
@@ -90,8 +77,16 @@ def group_rates(
     sensitive = Sensitive.read(groups, len(label))
     names = tuple(f"group {at}" for at in range(len(sensitive.columns)))
     group, found = find_groups(sensitive.table(names, None), names)
-    people = _Decided(
-        group, label.astype(np.int8), _shares(weights, len(label)), found, kind_of(groups, labels, predictions)
+    weight = _weights(weights, len(label))
+    people = CountedPeople(
+        group,
+        label.astype(np.int8),
+        (weight > 0).astype(np.int64),
+        weight,
+        weight**2,
+        found,
+        len(label),
+        kind_of(groups, labels, predictions),
     )
     (evaluation,) = evaluate_scores(
         scores[None],
@@ -121,16 +116,15 @@ def _numbers(values: Any, name: str) -> Floats:
     return numbers
 
 
-def _shares(weights: Any, rows: int) -> Floats:
+def _weights(weights: Any, rows: int) -> Floats:
     if weights is None:
-        return np.full(rows, 1 / rows)
+        return np.ones(rows)
     numbers = _numbers(weights, "weights")
     _same_length({"labels": np.empty(rows), "weights": numbers})
     if (numbers < 0).any() or not np.isfinite(numbers).all() or not numbers.any():
         raise DataError("The weights must be finite, 0 or above, and not all 0.")
     # Divided first, so that the sum of huge weights stays finite.
-    numbers = numbers / numbers.max()
-    return np.asarray(numbers / numbers.sum())
+    return np.asarray(numbers / numbers.max())
 
 
 def _same_length(columns: dict[str, Floats]) -> None:

@@ -7,16 +7,17 @@ lower bound, up to chance, of what can be reached at its gaps. It is not an uppe
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
+from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.suppression import check_suppress
-from fairlimits._util.types import Floats
-from fairlimits.data import Dataset
+from fairlimits.data import open_rows
 from fairlimits.decorrelation import Decorrelation
 from fairlimits.errors import InputError
-from fairlimits.limits import CellPolicy, Frontier, Rule, policies_on
+from fairlimits.evaluation.judged_people import judged_people
+from fairlimits.limits import CellPolicy, Frontier, Rule
 from fairlimits.notions import ACCURACY, RESAMPLES, Evaluation, evaluate_scores, suppress_evaluation
 
 OneRule: TypeAlias = Rule | Decorrelation
@@ -25,35 +26,41 @@ OneRule: TypeAlias = Rule | Decorrelation
 @overload
 def evaluate(
     rule: OneRule,
-    rows: Dataset,
+    rows: Any,
     *,
     suppress: int | None = ...,
     confidence: float = ...,
     resamples: int = ...,
     random_state: int = ...,
+    progress: Progress | None = ...,
+    **columns: Any,
 ) -> Evaluation: ...
 
 
 @overload
 def evaluate(
     rule: Frontier,
-    rows: Dataset,
+    rows: Any,
     *,
     suppress: int | None = ...,
     confidence: float = ...,
     resamples: int = ...,
     random_state: int = ...,
+    progress: Progress | None = ...,
+    **columns: Any,
 ) -> Frontier: ...
 
 
 def evaluate(
     rule: OneRule | Frontier,
-    rows: Dataset,
+    rows: Any,
     *,
     suppress: int | None = None,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
+    progress: Progress | None = None,
+    **columns: Any,
 ) -> Evaluation | Frontier:
     """Evaluate a rule, a frontier or a decorrelation on rows that took no part in making it.
 
@@ -61,9 +68,10 @@ def evaluate(
     ----------
     rule : Rule, Frontier or Decorrelation
         What to evaluate. A decorrelation is evaluated as its rule after the map.
-    rows : Dataset
+    rows : Dataset, or what `open_data` takes or returns with ``stream=True``
         The rows: none of them may have been seen by generator, cells, estimate or rule. Take them from
-        `Dataset.split`, or read them with `Dataset.read_like`.
+        `Dataset.split` or `Stream.split`, or read them with `Dataset.read_like`. Files and Dask DataFrames are read by
+        the schema of the rule, part by part.
     suppress : int, optional
         Leave out counts and rates that rest on fewer people, and others from which they could be worked out.
     confidence : float, default=0.95
@@ -72,6 +80,10 @@ def evaluate(
         How often the rows are drawn anew for the intervals.
     random_state : int, default=0
         Seed of the resampling.
+    progress : callable, optional
+        Called with the fraction done and a few words.
+    **columns
+        How to read files or a Dask DataFrame: ``client``, ``unseen`` and ``missing_sensitive`` of `open_data`.
 
     Returns
     -------
@@ -91,10 +103,11 @@ def evaluate(
     """
     least = check_suppress(suppress)
     made = rule if isinstance(rule, Rule | Frontier) else None
+    people, scores = judged_people(policies_of(rule), open_rows(rows, **columns), or_silent(progress))
     points = evaluate_scores(
-        row_scores(rule, rows),
+        scores,
         np.atleast_1d(rule.plug_in if isinstance(rule, Frontier) else rule.accuracy),
-        rows,
+        people,
         requirements=() if made is None else made.requirements,
         objective=ACCURACY if made is None else made.objective,
         confidence=confidence,
@@ -105,12 +118,12 @@ def evaluate(
     return replace(rule, held_out=points) if isinstance(rule, Frontier) else points[0]
 
 
-def row_scores(rule: OneRule | Frontier, rows: Dataset) -> Floats:
-    """Probability of deciding 1, of shape (points, n), for each row and rule."""
+def policies_of(rule: OneRule | Frontier) -> list[CellPolicy]:
+    """How people are decided: one policy, or that of each point of a frontier."""
     if isinstance(rule, Frontier):
-        return policies_on([own.policy for own in rule.rules], rows)
+        return [own.policy for own in rule.rules]
     if isinstance(rule, Rule):
-        return policies_on([rule.policy], rows)
+        return [rule.policy]
     if isinstance(rule, Decorrelation):
-        return policies_on([CellPolicy(rule.distribution, rule.mapped_scores, rule.aware)], rows)
+        return [CellPolicy(rule.distribution, rule.mapped_scores, rule.aware)]
     raise InputError(f"{type(rule).__name__} cannot be evaluated; give a rule, a frontier or a decorrelation.")

@@ -17,15 +17,16 @@ import numpy as np
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.suppression import check_suppress
 from fairlimits._util.types import Floats
-from fairlimits.data import Dataset
+from fairlimits.data import Dataset, Stream, open_rows
 from fairlimits.decorrelation import Decorrelation, decorrelate
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation.audits import audit_on, from_rows, split_rows
 from fairlimits.evaluation.audits.predictions import Decided, Predictions, Threshold
 from fairlimits.evaluation.ceilings import Study
-from fairlimits.evaluation.evaluations import row_scores
+from fairlimits.evaluation.evaluations import policies_of
+from fairlimits.evaluation.judged_people import judged_people
 from fairlimits.evaluation.scenario_results import Cost, Scenarios, Situation
-from fairlimits.law import Outcome, estimate_outcome
+from fairlimits.law import Outcome, StreamedOutcome, estimate_outcome
 from fairlimits.limits import Rule, on_cells, solve
 from fairlimits.notions import (
     INDIVIDUAL,
@@ -42,7 +43,7 @@ from fairlimits.notions import (
 
 
 def compare_scenarios(
-    data: Dataset,
+    data: Any,
     tolerances: Mapping[str, float],
     *,
     correlation: float = 0.0,
@@ -57,6 +58,7 @@ def compare_scenarios(
     resamples: int = RESAMPLES,
     random_state: int = 0,
     progress: Progress | None = None,
+    **columns: Any,
 ) -> Scenarios:
     """Compare the four situations, on rows that took no part in making the rules.
 
@@ -66,7 +68,7 @@ def compare_scenarios(
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset, or what `open_data` takes or returns with ``stream=True``
         The people; they are split in rows to learn from and rows to evaluate on.
     tolerances : mapping of str to float
         Largest gap allowed for each notion.
@@ -92,6 +94,8 @@ def compare_scenarios(
         See `evaluate`.
     progress : callable, optional
         Called with the fraction done and a few words.
+    **columns
+        How to read `data` that is a path, an Arrow dataset or a Dask DataFrame: see `estimate_outcome`.
 
     Warns
     -----
@@ -120,12 +124,30 @@ def compare_scenarios(
         raise InputError("Gaps of groups can be certified, individual fairness cannot; leave one of both out.")
     check_suppress(suppress)
     tell = or_silent(progress)
-    people: Dataset = data
+    rows = open_rows(data, **columns)
+    options: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "random_state": random_state}
+    if isinstance(rows, Stream):
+        if predictions is not None:
+            raise InputError("Models are placed beside rows in memory; leave predictions out, or give a Dataset.")
+        learn_side, test_side = rows.split(test_size, random_state)
+        known = estimate_outcome(
+            learn_side, estimator=estimator, random_state=random_state, progress=lambda d, words: tell(0.6 * d, words)
+        )
+        return compare(
+            known,
+            test_side,
+            asked,
+            correlation=correlation,
+            certified=confidence if certify else None,
+            progress=lambda done, words: tell(0.6 + 0.4 * done, words),
+            **options,
+        ).suppressed(suppress)
+    people = rows
     models: tuple[Decided, ...] = ()
     if predictions is not None:
         if not set(asked) - {INDIVIDUAL}:
             raise InputError("A model is compared at its gap in a group notion; give a tolerance for one, such as DP.")
-        people, models, alone = from_rows(data, predictions, threshold)
+        people, models, alone = from_rows(people, predictions, threshold)
         if alone:
             raise InputError("There is no feature besides the predictions; use audit, or give the features too.")
     learned, held = split_rows(people, test_size, random_state)
@@ -133,7 +155,6 @@ def compare_scenarios(
     outcome = estimate_outcome(
         learn, estimator=estimator, random_state=random_state, progress=lambda done, words: tell(0.8 * done, words)
     )
-    options: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "random_state": random_state}
     found = compare(
         outcome,
         test,
@@ -166,8 +187,8 @@ def _decorrelated(tolerances: Mapping[str, float], correlation: float) -> dict[s
 
 
 def compare(
-    outcome: Outcome,
-    test: Dataset,
+    outcome: Outcome | StreamedOutcome,
+    test: Dataset | Stream,
     tolerances: Mapping[str, float],
     *,
     correlation: float = 0.0,
@@ -193,7 +214,7 @@ def compare(
     tell = or_silent(progress)
     apart = _decorrelated(tolerances, correlation)
     found: list[tuple[bool, bool, bool, Rule | Decorrelation, float]] = []
-    warn_of_nothing_to_compare(apart, outcome.data.groups, outcome.data.counts)
+    warn_of_nothing_to_compare(apart, outcome.groups, outcome.counts)
     tell(0.0, "cutting cells")
     # A map sends people to cells, which have to be kinds of people: those of individual fairness.
     dist = on_cells(outcome, [INDIVIDUAL], random_state)
@@ -212,22 +233,22 @@ def compare(
                 (aware, True, True, plan, plan.correlation),
             ]
     tell(0.8, "evaluating on held-out rows")
-    scores = np.vstack([row_scores(rule, test) for *_, rule, _ in found])
+    people, scores = judged_people([own for *_, rule, _ in found for own in policies_of(rule)], test)
     plug_in = np.array([rule.accuracy for *_, rule, _ in found])
-    drawn = resampled(test, scores, resamples, random_state)
-    judged = evaluate_scores(scores, plug_in, test, confidence=confidence, drawn=drawn)
+    drawn = resampled(people, scores, resamples, random_state)
+    judged = evaluate_scores(scores, plug_in, people, confidence=confidence, drawn=drawn)
     situations = tuple(
         Situation(aware, apart_, fixed, evaluation, left, isinstance(rule, Rule) and rule.is_constant)
         for (aware, apart_, fixed, rule, left), evaluation in zip(found, judged, strict=True)
     )
-    costs = _costs(situations, tally(test, scores).accuracy(), drawn.accuracy(), confidence)
+    costs = _costs(situations, tally(people, scores).accuracy(), drawn.accuracy(), confidence)
     return Scenarios(
         tolerances=dict(tolerances),
         correlation=correlation,
         situations=situations,
         costs=costs,
-        learned=outcome.data.n_rows,
-        tested=test.n_rows,
+        learned=outcome.n_rows,
+        tested=people.n_rows,
         calibration_error=outcome.calibration_error(),
     )
 

@@ -32,9 +32,11 @@ from fairlimits.law.generators.fidelities import Fidelity as Fidelity
 from fairlimits.law.generators.fidelities import FidelityReport as FidelityReport
 from fairlimits.law.generators.fidelities import fidelity as fidelity
 from fairlimits.law.generators.fidelities import fidelity_report as fidelity_report
+from fairlimits.law.outcome import LearningPoint as LearningPoint
 from fairlimits.law.outcome import Outcome as Outcome
 from fairlimits.law.outcome import OutcomeModel as OutcomeModel
 from fairlimits.law.outcome import Recalibration as Recalibration
+from fairlimits.law.outcome import StreamedOutcome as StreamedOutcome
 from fairlimits.law.outcome import estimate_apart as estimate_apart
 from fairlimits.law.outcome import estimate_outcome as estimate_outcome
 from fairlimits.law.outcome.classifiers import Chances as Chances

@@ -6,7 +6,7 @@ from fairlimits.errors import ConstantRuleWarning
 from fairlimits.limits.bands import Band
 from fairlimits.limits.cards import CardFigure, Kept, ModelCard, card_schema, check_since
 from fairlimits.limits.certification import Uncertified, UncertifiedWarning, check_uncertified
-from fairlimits.limits.deciding import decide_all, policies_on
+from fairlimits.limits.deciding import decide_all, locate_rows, policies_on
 from fairlimits.limits.determinism import Determinism, check_randomize
 from fairlimits.limits.drawing import Draws
 from fairlimits.limits.explanations import Explanation, draw_changes
@@ -66,6 +66,7 @@ __all__ = [
     "draw_changes",
     "frontier",
     "individual_gap",
+    "locate_rows",
     "on_cells",
     "plug_in_accuracy",
     "policies_on",

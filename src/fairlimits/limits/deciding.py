@@ -82,15 +82,35 @@ def decide_all(rules: Sequence[Rule], rows: Any) -> Floats:
 def policies_on(policies: Sequence[CellPolicy], rows: Any) -> Floats:
     """Scores, of shape (policies, n), that policies give to rows (see `decide_all`)."""
     people = read_rows(policies[0], rows, any(policy.aware for policy in policies))
+    located, at = _locate(policies, people)
+    return np.stack([policy.scores_at(located[own], people.group) for policy, own in zip(policies, at, strict=True)])
+
+
+def locate_rows(policies: Sequence[CellPolicy], rows: Any, group: Ints | None) -> tuple[list[Ints], list[int]]:
+    """Cells of rows under policies, each way to place them once, and which way is that of each policy.
+
+    Parameters
+    ----------
+    policies : sequence of CellPolicy
+        Policies of the same features and groups.
+    rows : Dataset, or a pandas, polars or Arrow table
+        The people.
+    group : ndarray of int of shape (n,), optional
+        Their groups, which policies that see the group need.
+    """
+    return _locate(policies, read_rows(policies[0], rows, aware=False)._replace(group=group))
+
+
+def _locate(policies: Sequence[CellPolicy], people: Rows) -> tuple[list[Ints], list[int]]:
     q: dict[int, Floats] = {}
-    located: dict[tuple[int, bool], Ints] = {}
-    scores = []
+    ways: dict[tuple[int, bool], int] = {}
+    located: list[Ints] = []
     for policy in policies:
         key, places = (id(policy.law), policy.aware), policy.law.places
         if places is not None and id(places.model) not in q:
             q[id(places.model)] = places.q_of(people.columns, people.n_rows)
-        if key not in located:
+        if key not in ways:
+            ways[key] = len(located)
             known = None if places is None else q[id(places.model)]
-            located[key] = policy.locate(people.columns, people.group, known)
-        scores.append(policy.scores_at(located[key], people.group))
-    return np.stack(scores)
+            located.append(policy.locate(people.columns, people.group, known))
+    return located, [ways[id(policy.law), policy.aware] for policy in policies]

@@ -65,7 +65,7 @@ def draw(rule: Rule, rows: Any, draw_by: DrawBy, random_state: int) -> Draws:
     schema = rule.distribution.schema
     assert schema is not None
     features = table.only([feature.name for feature in schema.features])
-    decided = (scores > row_draws(features, check_seed(random_state), draw_by)).astype(np.int64)
+    decided = (scores > row_draws(features, check_seed(random_state), draw_by=draw_by)).astype(np.int64)
     key = content_keys(features)
     group = np.zeros(len(scores), dtype=np.int64)
     if set(schema.sensitive) <= set(table.names):

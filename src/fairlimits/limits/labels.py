@@ -14,10 +14,11 @@ from dataclasses import replace
 import numpy as np
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.law import CellDistribution, Outcome
+from fairlimits.data import Dataset
+from fairlimits.law import CellDistribution, Outcome, StreamedOutcome
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.rules import OnLabels, Rule, by_group
-from fairlimits.notions import NOTIONS, Differences, Rate, differences, standard_errors, tally
+from fairlimits.notions import NOTIONS, CountedPeople, Differences, Rate, differences, standard_errors, tally
 
 # A gap on the labels is said to miss its tolerance if it lies this many standard errors above it, and so far that one
 # can see it in a figure.
@@ -29,24 +30,25 @@ class MarginWarning(UserWarning):
 
 
 class LabelledRows:
-    """The rows of an estimate, placed in the cells of its law.
+    """The rows of an estimate, placed in the cells of its law: one by one, or counted where they are not in memory.
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : Outcome or StreamedOutcome
         The estimate.
     dist : CellDistribution
         Cells that were cut from it.
     """
 
-    def __init__(self, outcome: Outcome, dist: CellDistribution) -> None:
-        self._data, self._dist, self._q = outcome.data, dist, outcome.q
-        self._cell: dict[bool, Ints] = {}
+    def __init__(self, outcome: Outcome | StreamedOutcome, dist: CellDistribution) -> None:
+        self._outcome, self._dist = outcome, dist
+        self._placed: dict[bool, tuple[Dataset | CountedPeople, Ints]] = {}
         self._inflation = math.sqrt(1 + 1 / (max(outcome.model.n_folds, 2) - 1))
 
     def judge(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
         """Return the rules with what they come to on the labels."""
-        found = tally(self._data, np.stack([self._decided(rule.policy) for rule in rules]))
+        people, _ = self._people(rules[0].policy)
+        found = tally(people, np.stack([self._decided(rule.policy) for rule in rules]))
         accuracy, gaps = found.accuracy(), {name: found.gap(name) for name in NOTIONS}
         return tuple(
             replace(rule, on_labels=OnLabels(float(accuracy[at]), {name: float(own[at]) for name, own in gaps.items()}))
@@ -65,7 +67,7 @@ class LabelledRows:
         if missed:
             words = ", ".join(f"{name} within {eps:g} is {gap:.3f}" for name, (eps, gap) in missed.items())
             warnings.warn(
-                f"On the labels of the {self._data.n_rows:,} rows, out of fold, gaps are wider than their tolerance by "
+                f"On the labels of the {self.n_rows:,} rows, out of fold, gaps are wider than their tolerance by "
                 f"more than chance explains: {words}. The estimate is off there; give more rows, or other learners.",
                 MarginWarning,
                 stacklevel=stacklevel + 1,
@@ -74,15 +76,15 @@ class LabelledRows:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self._data.n_rows
+        return self._outcome.n_rows
 
     def corrections(self, policy: CellPolicy, rates: Sequence[Rate]) -> tuple[dict[Rate, Floats], dict[Rate, Floats]]:
         """By how much the labels put each group's rate above the law, and its standard error, each of shape (G,)."""
-        scores = self._decided(policy)
-        found = tally(self._data, scores[None])
+        scores, (people, _) = self._decided(policy), self._people(policy)
+        found = tally(people, scores[None])
         law = by_group(policy.scores, policy.aware, len(policy.groups))
         shift = {rate: np.nan_to_num(found.rate(rate)[0] - self._dist.rates.of(rate).values(law)) for rate in rates}
-        errors = standard_errors(self._data, scores, tuple(rates))
+        errors = standard_errors(people, scores, tuple(rates))
         return shift, {rate: self._inflation * np.nan_to_num(own) for rate, own in zip(rates, errors, strict=True)}
 
     def differences(self, policy: CellPolicy, names: Sequence[str]) -> Differences:
@@ -91,13 +93,28 @@ class LabelledRows:
         The rows of a fold are judged by learners of the other folds, which have rows in common; so the variance is
         raised by the ratio of rows judged to rows learned (Nadeau and Bengio, 2003).
         """
-        return differences(self._data, self._decided(policy), names, self._inflation)
+        return differences(self._people(policy)[0], self._decided(policy), names, self._inflation)
+
+    def _people(self, policy: CellPolicy) -> tuple[Dataset | CountedPeople, Ints]:
+        """The people and their cells, in which those whose group is seen lie elsewhere."""
+        if policy.aware not in self._placed:
+            if isinstance(self._outcome, Outcome):
+                data = self._outcome.data
+                self._placed[policy.aware] = data, policy.locate(data.columns, data.group, self._outcome.q)
+            else:
+                counted = self._dist.labelled
+                assert counted is not None, "Cells of an estimate of streamed rows count their labels."
+                self._placed[policy.aware] = (
+                    (counted.seen, counted.seen_cells) if policy.aware else (counted.hidden, counted.hidden_cells)
+                )
+        return self._placed[policy.aware]
 
     def _decided(self, policy: CellPolicy) -> Floats:
-        if policy.aware not in self._cell:
-            self._cell[policy.aware] = policy.locate(self._data.columns, self._data.group, self._q)
-        return policy.scores_at(self._cell[policy.aware], self._data.group)
+        people, cell = self._people(policy)
+        return policy.scores_at(cell, people.group)
 
     def _error(self, rule: Rule, name: str) -> float:
         """Largest standard error of a difference between two groups; 0 where there are no two."""
-        return float(differences(self._data, self._decided(rule.policy), [name]).error.max(initial=0.0))
+        return float(
+            differences(self._people(rule.policy)[0], self._decided(rule.policy), [name]).error.max(initial=0.0)
+        )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from fairlimits._util.progress import Progress
 from fairlimits.errors import InfeasibleError, InputError
-from fairlimits.law import CellDistribution, Neighbourhood, Outcome
+from fairlimits.law import CellDistribution, Neighbourhood, Outcome, StreamedOutcome
 from fairlimits.limits.certification import Uncertified, certify, check_uncertified
 from fairlimits.limits.determinism import Determinism, check_randomize
 from fairlimits.limits.infeasibility import Asked, explained
@@ -32,7 +33,7 @@ from fairlimits.notions import (
 
 
 def solve(
-    law: Law,
+    law: Law | Any,
     tolerances: Mapping[str, float],
     *,
     aware: bool = False,
@@ -44,14 +45,15 @@ def solve(
     randomize: bool = True,
     random_state: int = 0,
     progress: Progress | None = None,
+    **columns: Any,
 ) -> Rule:
     """Find the best rule whose fairness gaps stay within tolerances.
 
     Parameters
     ----------
-    law : Outcome, CellDistribution or Dataset
+    law : Outcome, StreamedOutcome, CellDistribution, Dataset, or what `open_data` takes or returns with ``stream=True``
         The joint law of features, group and label: an estimate (`estimate_outcome`), which is cut into cells of people
-        with alike P(A, Y | x); cells (`discretize`); or the people, whose law is estimated first. For
+        with alike P(A, Y | x); cells (`discretize`); or the people, of any size, whose law is estimated first. For
         individual fairness the cells cut the features too.
     tolerances : mapping of str to float
         Largest gap allowed for each notion, among DP, EA, EOp, PE, EOd and IF; empty for the best rule
@@ -81,6 +83,8 @@ def solve(
         Seed of what has to be estimated or cut into cells first.
     progress : callable, optional
         Called with the fraction done and a few words.
+    **columns
+        How to read a `law` that is a path, an Arrow dataset or a Dask DataFrame: see `estimate_outcome`.
 
     Returns
     -------
@@ -119,11 +123,11 @@ def solve(
     asked = check_tolerances(tolerances)
     check_randomize(randomize, asked)
     kept, goal = read_requirements(requirements), read_objective(objective)
-    known = estimated(law, random_state, progress)
+    known = estimated(law, random_state, progress, columns)
     check_certifiable(known, confidence, asked, kept)
     return solve_on(
         on_cells(known, asked, random_state, progress),
-        known if isinstance(known, Outcome) else None,
+        None if isinstance(known, CellDistribution) else known,
         asked,
         aware=aware,
         neighbours=neighbours,
@@ -137,7 +141,7 @@ def solve(
 
 def solve_on(
     dist: CellDistribution,
-    outcome: Outcome | None,
+    outcome: Outcome | StreamedOutcome | None,
     asked: dict[str, float],
     *,
     aware: bool,
@@ -166,7 +170,7 @@ def solve_on(
 
 
 def check_certifiable(
-    law: CellDistribution | Outcome,
+    law: CellDistribution | Outcome | StreamedOutcome,
     confidence: float | None,
     names: Iterable[str],
     requirements: tuple[Requirement, ...],
@@ -175,7 +179,7 @@ def check_certifiable(
     if confidence is None:
         return
     check_confidence(confidence)
-    if not isinstance(law, Outcome):
+    if isinstance(law, CellDistribution):
         raise InputError(
             "A confidence is judged by the labels of rows, and cells have none; give the people, or their estimate "
             "(estimate_outcome)."
@@ -189,7 +193,7 @@ def check_certifiable(
 def on_labels(
     program: FairProgram,
     rules: tuple[Rule, ...],
-    outcome: Outcome,
+    outcome: Outcome | StreamedOutcome,
     confidence: float | None,
     uncertified: Uncertified = "best",
 ) -> tuple[Rule, ...]:

@@ -177,7 +177,7 @@ def tension(
     >>> [round(row["tension"], 3) for row in clash.to_frame().to_pylist()]
     [0.0]
     """
-    known = estimated(law, random_state, progress)
+    known = estimated(law, random_state, progress, {})
     if notions is None:
         # Cells of an estimate can be made so that they can be compared.
         comparable = not isinstance(known, CellDistribution) or can_compare(known)

@@ -13,7 +13,7 @@ from fairlimits._util.memory import rows_that_fit
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError
-from fairlimits.law import Neighbourhood, Outcome
+from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.breakpoints import breakpoints, sweep, without_flat_end
 from fairlimits.limits.certification import Uncertified, check_uncertified
 from fairlimits.limits.determinism import check_randomize
@@ -38,7 +38,7 @@ DEFAULT_TOLERANCES = np.linspace(0, 0.2, 41)
 
 
 def frontier(
-    law: Law,
+    law: Law | Any,
     notions: str | Sequence[str],
     tolerances: Tolerances | None = None,
     *,
@@ -52,12 +52,13 @@ def frontier(
     randomize: bool = True,
     random_state: int = 0,
     progress: Progress | None = None,
+    **columns: Any,
 ) -> Frontier:
     """Trace the best rules over a range of tolerances.
 
     Parameters
     ----------
-    law : Outcome, CellDistribution or Dataset
+    law : Outcome, StreamedOutcome, CellDistribution, Dataset, or what `open_data` takes or returns with ``stream=True``
         The joint law of features, group and label (see `solve`).
     notions : str or sequence of str
         The notions to constrain, among DP, EA, EOp, PE, EOd and IF.
@@ -86,6 +87,8 @@ def frontier(
         Seed of what has to be estimated or cut into cells first.
     progress : callable, optional
         Called with the fraction done and a few words.
+    **columns
+        How to read a `law` that is a path, an Arrow dataset or a Dask DataFrame: see `estimate_outcome`.
 
     Returns
     -------
@@ -108,7 +111,7 @@ def frontier(
     check_randomize(randomize, names)
     kept, goal = read_requirements(requirements), read_objective(objective)
     tell = or_silent(progress)
-    known = estimated(law, random_state, progress)
+    known = estimated(law, random_state, progress, columns)
     check_certifiable(known, confidence, names, kept)
     if exact and confidence is not None:
         raise InputError("A certified frontier has no breakpoints; leave exact or confidence out.")
@@ -135,7 +138,7 @@ def frontier(
     rules = make_rules(program, solved, _points(grid), hood)
     if not randomize:
         rules = without_coins(program, solved, rules)
-    if isinstance(known, Outcome):
+    if not isinstance(known, CellDistribution):
         rules = on_labels(program, rules, known, confidence, check_uncertified(uncertified))
     else:
         warn_if_constant(rules)

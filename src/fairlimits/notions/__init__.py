@@ -12,6 +12,7 @@ Requirements are written as people write them, and read from text:
 from __future__ import annotations
 
 from fairlimits._util.small_samples import ESTIMABLE_ROWS
+from fairlimits.notions.counted_people import CountedPeople, Kinds
 from fairlimits.notions.evaluations import Evaluation, check_resamples, evaluate_scores
 from fairlimits.notions.gap_limits import Differences, differences, rows_to_certify
 from fairlimits.notions.group_rates import (
@@ -75,12 +76,14 @@ __all__ = [
     "SELECTION_RATE",
     "SUPPRESSED",
     "Costs",
+    "CountedPeople",
     "Difference",
     "Differences",
     "Estimate",
     "Evaluation",
     "Gap",
     "GroupRates",
+    "Kinds",
     "Limit",
     "Objective",
     "Rate",

@@ -188,7 +188,7 @@ def evaluate_scores(
             accuracy[point],
             gaps[point],
             float(plug_in[point]),
-            len(people.label),
+            people.n_rows,
             found.counts,
             confidence,
             rates_by_group(people, scores[point], gaps[point], confidence),

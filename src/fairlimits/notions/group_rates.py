@@ -269,15 +269,16 @@ def rates_by_group(people: People, scores: Floats, gaps: Mapping[str, Estimate],
         Of the intervals.
     """
     check_confidence(confidence)
-    one, share = people.label == 1, people.shares
-    right = np.where(one, scores, 1 - scores)
+    one = (people.label == 1).astype(np.float64)
+    everybody = np.ones(len(one))
+    right = np.where(people.label == 1, scores, 1 - scores)
     sides = {
-        "base rate": (one.astype(np.float64), share),
-        "selection rate": (scores, share),
-        "true positive rate": (scores, share * one),
-        "false positive rate": (scores, share * ~one),
-        "accuracy": (right, share),
-        "precision": (one.astype(np.float64), share * scores),
+        "base rate": (one, everybody),
+        "selection rate": (scores, everybody),
+        "true positive rate": (scores, one),
+        "false positive rate": (scores, 1 - one),
+        "accuracy": (right, everybody),
+        "precision": (one, scores),
     }
     read = {name: _wilson(people, *side, confidence) for name, side in sides.items()}
     found = tally(people, scores[None])
@@ -347,25 +348,23 @@ def _parts(counts: Ints, decided: Floats) -> Floats:
 
 def _decided_people(people: People, scores: Floats) -> Floats:
     """People decided 1 by group and label; somebody decided by lot is so much of a person."""
-    share = np.where(people.shares > 0, scores, 0.0)
-    total = np.bincount(people.group * 2 + people.label, weights=share, minlength=2 * len(people.groups))
+    part = people.times * scores
+    total = np.bincount(people.group * 2 + people.label, weights=part, minlength=2 * len(people.groups))
     return np.asarray(total.reshape(-1, 2), dtype=np.float64)
 
 
-def _wilson(people: People, value: Floats, weight: Floats, confidence: float) -> tuple[tuple[Estimate, ...], Floats]:
+def _wilson(people: People, value: Floats, part: Floats, confidence: float) -> tuple[tuple[Estimate, ...], Floats]:
     """Weighted mean of values from 0 to 1 in each group with Wilson's interval, and the rows it is worth.
 
-    Weighted rows are worth (sum w)^2 / sum w^2 equal ones. Values between 0 and 1 vary less than decisions of the same
-    mean, for which the interval is made.
+    Of each person a part counts: a chance to be decided 1 is so much of a person. Weighted rows are worth
+    (sum w)^2 / sum w^2 equal ones. Values between 0 and 1 vary less than decisions of the same mean, for which the
+    interval is made.
     """
-    groups = len(people.groups)
-    total, hit, squares = (
-        np.bincount(people.group, weights=own, minlength=groups) for own in (weight, weight * value, weight**2)
+    groups, weight = len(people.groups), people.shares * part
+    total, hit, squares, rows = (
+        np.bincount(people.group, weights=own, minlength=groups)
+        for own in (weight, weight * value, people.squares * part**2, people.times * part)
     )
-    # A chance to be decided 1 is so much of a row.
-    there = people.shares > 0
-    parts = np.divide(weight, people.shares, out=np.zeros(len(weight)), where=there)
-    rows = np.bincount(people.group, weights=parts, minlength=groups)
     known = enough(np.floor(rows + 1e-9).astype(np.int64)) & (total > 0)
     worth = np.where(known, total**2 / np.where(squares > 0, squares, 1), 0)
     z = float(ndtri(0.5 + confidence / 2))

@@ -287,12 +287,14 @@ def standard_errors(people: People, scores: Floats, rates: tuple[Rate, ...]) -> 
     for k, rate in enumerate(rates):
         event = np.asarray(rate.event)[event_of]
         value = event[:, 1] * scores + event[:, 0] * (1 - scores)
-        weight = share * np.isin(event_of, rate.given)
+        asked = np.isin(event_of, rate.given)
+        weight = share * asked
         total = np.bincount(people.group, weight, len(people.groups))
         known = total > 0
         mean = np.bincount(people.group, weight * value, len(people.groups)) / np.where(known, total, 1.0)
-        off = np.bincount(people.group, (weight * (value - mean[people.group])) ** 2, len(people.groups))
-        one = total / np.maximum(np.bincount(people.group, weight > 0, len(people.groups)), 1)
+        spread = people.squares * asked * (value - mean[people.group]) ** 2
+        off = np.bincount(people.group, spread, len(people.groups))
+        one = total / np.maximum(np.bincount(people.group, people.times * asked, len(people.groups)), 1)
         added = one**2 * (mean**2 + (1 - mean) ** 2) if varied or np.ptp(value) > 0 else 0.0
         errors[k, known] = np.sqrt(off + added)[known] / (total + 2 * one)[known]
     return errors

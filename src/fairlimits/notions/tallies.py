@@ -22,7 +22,7 @@ _AT_ONCE = 100
 
 
 class People(Protocol):
-    """Labelled people as plain arrays, such as a `Dataset`: ``group``, ``label`` and ``shares`` have an entry each."""
+    """Labelled people as plain arrays: a `Dataset`, with an entry each, or `CountedPeople`, with one for many."""
 
     @property
     def group(self) -> NDArray[np.int64]:
@@ -34,7 +34,19 @@ class People(Protocol):
 
     @property
     def shares(self) -> Floats:
-        """What each person counts, as a share of all."""
+        """What the people of each entry count, as a share of all."""
+
+    @property
+    def squares(self) -> Floats:
+        """Sum of the squares of what the people of each entry count: ``shares**2`` where an entry is one person."""
+
+    @property
+    def times(self) -> Ints:
+        """People of each entry who count: 1, or 0 for one without weight, where an entry is one person."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of people, those without weight too."""
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -108,10 +120,17 @@ def tally(people: People, scores: Floats) -> Tally:
 
 
 def resampled(people: People, scores: Floats, resamples: int, random_state: int) -> Tally:
-    """Add up again for rows drawn anew, `resamples` times: each row is drawn a Poisson number of times."""
+    """Add up again for rows drawn anew, `resamples` times: each row is drawn a Poisson number of times.
+
+    So the rows of an entry are drawn a Poisson number of times as well. Rows that differ in weight vary as fewer equal
+    ones do.
+    """
     rng = np.random.default_rng(random_state)
     groups = len(people.groups)
     share, stratum = people.shares, _strata(people)
+    there = people.squares > 0
+    worth = np.divide(share**2, people.squares, out=np.ones(len(share)), where=there)
+    one = np.divide(share, worth, out=np.zeros(len(share)), where=there)
     members = [np.flatnonzero(stratum == s) for s in range(2 * groups)]
     mass = np.empty((resamples, 2 * groups))
     decided = np.empty((resamples, len(scores), 2 * groups))
@@ -120,7 +139,7 @@ def resampled(people: People, scores: Floats, resamples: int, random_state: int)
         for start in range(0, resamples, _AT_ONCE):
             part = slice(start, min(start + _AT_ONCE, resamples))
             for s, rows in enumerate(members):
-                drawn = rng.poisson(1.0, (part.stop - part.start, len(rows))) * share[rows]
+                drawn = rng.poisson(worth[rows], (part.stop - part.start, len(rows))) * one[rows]
                 mass[part, s] = drawn.sum(axis=1)
                 decided[part, :, s] = drawn @ scores[:, rows].T
     return Tally(
@@ -130,8 +149,9 @@ def resampled(people: People, scores: Floats, resamples: int, random_state: int)
 
 def counts_of(people: People) -> Ints:
     """Rows that count, by group and label, of shape (G, 2)."""
-    there = _strata(people)[people.shares > 0]
-    return np.bincount(there, minlength=2 * len(people.groups)).reshape(-1, 2).astype(np.int64)
+    # A double holds whole numbers up to 2^53 exactly.
+    found = np.bincount(_strata(people), weights=people.times, minlength=2 * len(people.groups))
+    return np.asarray(found.reshape(-1, 2).astype(np.int64))
 
 
 def _strata(people: People) -> Ints:

@@ -363,7 +363,7 @@ def test_scenarios_print_and_write(csv: Path, tmp_path: Path, capsys: pytest.Cap
 def quick_learner(monkeypatch: pytest.MonkeyPatch, room: str) -> None:
     """Let a command learn with logistic regression: what the default learners estimate is tested elsewhere."""
 
-    def estimate(data: fl.Dataset, **given: Any) -> fl.Outcome:
+    def estimate(data: fl.Dataset, **given: Any) -> Any:
         return fl.estimate_outcome(data, **{**given, "estimator": LogisticRegression()})
 
     monkeypatch.setattr(f"fairlimits.evaluation.{room}.estimate_outcome", estimate)

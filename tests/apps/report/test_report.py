@@ -410,7 +410,7 @@ def test_costs_are_costs() -> None:
 
 def test_bad_questions_get_one_sentence() -> None:
     with pytest.raises(InputError, match="needs a Dataset"):
-        fl.report("adult")  # type: ignore[arg-type]
+        fl.report("adult")
     with pytest.raises(InputError, match="not a fairness notion"):
         fl.report(people(), {"XX": 0.1})
     with pytest.raises(InputError, match="random_state"):

@@ -15,6 +15,7 @@ import pytest
 
 import fairlimits as fl
 from fairlimits._util import dask as dask_door
+from fairlimits.data import Part
 from fairlimits.errors import DataError, InputError, MissingExtraError
 from fairlimits.law.cells.quantizer import seeding
 from streams import ROLES, centroids, people, write
@@ -92,11 +93,11 @@ class Killer:
     def __init__(self, work: Any, flag: Path) -> None:
         self.work, self.flag = work, flag
 
-    def __call__(self, number: int, frame: Any) -> Any:
-        if number == 3 and not self.flag.exists():
+    def __call__(self, part: Part, frame: Any) -> Any:
+        if part.number == 3 and not self.flag.exists():
             self.flag.touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        return self.work(number, frame)
+        return self.work(part, frame)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes cannot be killed by a signal there")

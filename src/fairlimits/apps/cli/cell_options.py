@@ -18,7 +18,7 @@ from fairlimits.law import DEFAULT_GENERATOR, DEFAULT_SAMPLES, FEATURES
 
 if TYPE_CHECKING:
     from fairlimits.data import Dataset, Stream
-    from fairlimits.law import CellDistribution, Outcome, Partition
+    from fairlimits.law import CellDistribution, Outcome, Partition, StreamedOutcome
 
 _PANEL = "Cells"
 
@@ -46,8 +46,8 @@ class CellOptions(OptionGroup):
         str,
         typer.Option(
             help="What cells cut: an estimate of group and label given the features (outcome); that and the features "
-            "(blend); or the features, as in the paper (features), which is all there is for files read in parts. auto "
-            "is outcome, and blend for individual fairness and maps.",
+            "(blend); or the features, as in the paper (features). auto is outcome, and blend for individual fairness "
+            "and maps.",
             rich_help_panel=_PANEL,
         ),
     ] = AUTO
@@ -65,9 +65,8 @@ class CellOptions(OptionGroup):
     def check(self, rows: Dataset | Stream | CellDistribution, *, alike: bool = False) -> Partition:
         """What cells are to cut, or why they cannot; `alike` if they must be kinds of people, for IF or a map.
 
-        Rows are said to be read in parts, and generators to be for cells of the features, before anything is learned.
+        Generators are said to be for cells of the features before anything is learned.
         """
-        from fairlimits.data import Stream
         from fairlimits.law import CellDistribution, Partition
 
         known = (AUTO, *get_args(Partition))
@@ -84,12 +83,6 @@ class CellOptions(OptionGroup):
                 )
             return rows.origin.partition
         chosen = ("blend" if alike else "outcome") if self.partition == AUTO else self.partition
-        if isinstance(rows, Stream) and chosen != FEATURES:
-            raise InputError(
-                f"These files are read in parts, and --partition {chosen} learns from rows in memory: its limits are "
-                "those that hold up. Give --partition features, whose limits lie lower, or a file with a sample of the "
-                "rows."
-            )
         given = {"--generator": self.generates, "--samples": self.samples != DEFAULT_SAMPLES}
         odd = " and ".join(name for name, own in given.items() if own)
         if chosen != FEATURES and odd:
@@ -100,7 +93,10 @@ class CellOptions(OptionGroup):
         return chosen  # type: ignore[return-value]
 
     def cut(
-        self, rows: Dataset | Stream | CellDistribution, partition: Partition, outcome: Outcome | None = None
+        self,
+        rows: Dataset | Stream | CellDistribution,
+        partition: Partition,
+        outcome: Outcome | StreamedOutcome | None = None,
     ) -> CellDistribution:
         """Cut the data into cells, with a progress bar, and say so if rows are too few for them."""
         from fairlimits.data import Stream
@@ -125,7 +121,9 @@ class CellOptions(OptionGroup):
         _say_support(dist)
         return dist
 
-    def _discretize(self, rows: Dataset | Stream, partition: Partition, outcome: Outcome | None) -> CellDistribution:
+    def _discretize(
+        self, rows: Dataset | Stream, partition: Partition, outcome: Outcome | StreamedOutcome | None
+    ) -> CellDistribution:
         from fairlimits.law import SamplingWarning, discretize
 
         settings: dict[str, Any] = {"outcome": outcome}

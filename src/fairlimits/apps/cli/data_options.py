@@ -132,6 +132,33 @@ class TableOptions(DataOptions):
         return _read_whole(self.data, self.columns())
 
 
+_ID = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Of files read in parts, the column that says who a row is about: all rows of a person are held out "
+        "together (repeatable).",
+        rich_help_panel=_PANEL,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnySizeOptions(TableOptions):
+    """One table of any size: files that do not fit into memory are read in parts."""
+
+    id: _ID = None
+
+    def open(self) -> Dataset | Stream:
+        """Read the table, or open it in parts if it is a pattern, a directory or large."""
+        from fairlimits.data import benchmark_names, open_stream
+
+        if self.data not in benchmark_names() and not self.data.endswith(_CELLS_SUFFIX) and _in_parts(self.data, None):
+            return open_stream(self.data, id=self.id or None, **self.columns())
+        if self.id:
+            raise InputError("--id is for files that are read in parts, and this table is read whole; leave it out.")
+        return self.read()
+
+
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions(DataOptions):
     """A table, files in parts, or cells that were saved: for commands that only need cells."""

@@ -27,7 +27,7 @@ from fairlimits.errors import InputError, SmallGroupsWarning
 
 if TYPE_CHECKING:
     from fairlimits.data import Dataset, Stream
-    from fairlimits.law import CellDistribution, Outcome, Partition
+    from fairlimits.law import CellDistribution, Outcome, Partition, StreamedOutcome
     from fairlimits.limits import Frontier
 
 _PICTURES = (".png", ".pdf", ".svg")
@@ -85,7 +85,7 @@ def frontier(
     chosen = cutting.check(rows, alike=asked.alike)
     if question.confidence is not None:
         outcome = _estimated(rows, chosen, cutting)
-        law: CellDistribution | Outcome = outcome
+        law: CellDistribution | Outcome | StreamedOutcome = outcome
         dist = on_cells(outcome, (*asked.moving, *asked.fixed), cutting.seed)
     else:
         law = dist = cutting.cut(rows, chosen)
@@ -102,7 +102,7 @@ def frontier(
 
 
 def _trace(
-    law: CellDistribution | Outcome, dist: CellDistribution, asked: Asked, seed: int
+    law: CellDistribution | Outcome | StreamedOutcome, dist: CellDistribution, asked: Asked, seed: int
 ) -> tuple[dict[bool, Frontier], list[str]]:
     """Trace both frontiers; with what there is to note about them."""
     from fairlimits.limits import MarginWarning, UncertifiedWarning, ratio_frontier
@@ -126,18 +126,20 @@ def _trace(
     return curves, notes
 
 
-def _estimated(rows: Dataset | Stream | CellDistribution, partition: Partition, cutting: CellOptions) -> Outcome:
+def _estimated(
+    rows: Dataset | Stream | CellDistribution, partition: Partition, cutting: CellOptions
+) -> Outcome | StreamedOutcome:
     """Estimate the law of rows whose labels rules can be certified on."""
-    from fairlimits.data import Dataset
-    from fairlimits.law import estimate_outcome
+    from fairlimits.law import CellDistribution, estimate_outcome
 
-    if not isinstance(rows, Dataset) or partition != "outcome" or cutting.cells is not None:
+    if isinstance(rows, CellDistribution) or partition != "outcome" or cutting.cells is not None:
         raise InputError(
-            "--confidence is judged by the labels of rows in memory, on cells of what was learned from them; give a "
-            "table, and leave --cells and --partition out."
+            "--confidence is judged by the labels of rows, on cells of what was learned from them; give a table, and "
+            "leave --cells and --partition out."
         )
     with progress_bar("Learning from the people") as tell:
-        return estimate_outcome(rows, random_state=cutting.seed, progress=tell)
+        found: Outcome | StreamedOutcome = estimate_outcome(rows, random_state=cutting.seed, progress=tell)
+    return found
 
 
 def _print(dist: CellDistribution, curves: Mapping[bool, Frontier], question: Asked) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fairlimits.apps.cli import options
-from fairlimits.apps.cli.data_options import TableOptions
+from fairlimits.apps.cli.data_options import AnySizeOptions
 from fairlimits.apps.cli.option_groups import command_line, expand_groups
 from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
 
@@ -16,7 +16,7 @@ from fairlimits.apps.cli.terminal import check_outputs, progress_bar, say
 @expand_groups
 def report(
     context: typer.Context,
-    table: TableOptions,
+    table: AnySizeOptions,
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page (.html), or its content (.json).")] = Path(
         "report.html"
@@ -54,6 +54,8 @@ def report(
       fairlimits report adult --sensitive race --small-groups join -o report.html
 
       fairlimits report adult -t EOd=0.05 --confidence 0.95 -o report.html
+
+      fairlimits report 'people/*.parquet' --label paid --sensitive sex --id person -o report.html
     """
     table.expect_learning()
 
@@ -65,10 +67,10 @@ def report(
     # Said before the table is read, which may take a while.
     asked = check_tolerances(options.read_tolerances(tolerance or ["DP=0.05"]))
     kept, goal = read_requirements(require or []), read_objective(objective)
-    dataset = table.read()
+    people = table.open()
     with progress_bar("Report") as tell:
         found = make_report(
-            dataset,
+            people,
             asked,
             name=Path(table.data).stem,
             confidence=confidence,

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from fairlimits._util.frames import ARROW
 from fairlimits._util.progress import Progress
 from fairlimits.apps.report.results import Report
-from fairlimits.data import Dataset
+from fairlimits.data import Dataset, Stream, open_rows
 from fairlimits.errors import InputError
 from fairlimits.evaluation import collect_findings
 from fairlimits.notions import Objective, Requirement, check_tolerances, read_objective, read_requirements
 
 
 def report(
-    data: Dataset,
+    data: Any,
     tolerances: Mapping[str, float] | None = None,
     *,
     name: str = "this data",
@@ -28,6 +29,7 @@ def report(
     random_state: int = 0,
     progress: Progress | None = None,
     command: str | None = None,
+    **columns: Any,
 ) -> Report:
     """Say what fairness costs on this data, on people that no rule has seen: all that ``fairlimits report`` says.
 
@@ -37,7 +39,7 @@ def report(
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset, or what `open_data` takes or returns with ``stream=True``
         The people.
     tolerances : mapping of str to float, optional
         Largest gaps in the four situations; by default ``{"DP": 0.05}``.
@@ -67,6 +69,8 @@ def report(
         Called with the fraction done and a few words.
     command : str, optional
         What makes the report again, for its last section; by default this call.
+    **columns
+        How to read `data` that is a path, an Arrow dataset or a Dask DataFrame: see `estimate_outcome`.
 
     Returns
     -------
@@ -82,15 +86,16 @@ def report(
     >>> found.to_html()[:15]
     '<!doctype html>'
     """
-    if not isinstance(data, Dataset):
+    if not columns and not isinstance(data, Dataset | Stream):
         raise InputError(
             f"The data is a {type(data).__name__}; a report needs a Dataset, which open_data and Dataset.from_frame "
-            "make."
+            "make, or say which columns of files, or of a Dask DataFrame, are the label and sensitive."
         )
+    people = open_rows(data, **columns)
     asked = check_tolerances({"DP": 0.05} if tolerances is None else tolerances)
     kept, goal = read_requirements(requirements), read_objective(objective)
     findings = collect_findings(
-        data,
+        people,
         name,
         tolerances=asked,
         confidence=confidence,
@@ -116,7 +121,7 @@ def report(
             ceiling=ceiling,
             random_state=random_state,
         )
-    return Report(findings, command, data.frame_kind)
+    return Report(findings, command, people.frame_kind if isinstance(people, Dataset) else ARROW)
 
 
 def _call(tolerances: Mapping[str, float], **options: Any) -> str:

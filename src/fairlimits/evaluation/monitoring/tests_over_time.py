@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from fairlimits._util.frames import ARROW
-from fairlimits._util.types import Floats
+from fairlimits._util.types import Floats, Ints
 from fairlimits.evaluation.monitoring.periods import Period
 from fairlimits.notions import NOTIONS, Differences, differences
 
@@ -36,6 +36,21 @@ class Known:
     groups: tuple[str, ...]
     scores: Floats
     frame_kind: str = ARROW
+
+    @property
+    def squares(self) -> Floats:
+        """Squares of what each person counts."""
+        return self.shares**2
+
+    @property
+    def times(self) -> Ints:
+        """1 for each person who counts."""
+        return (self.shares > 0).astype(np.int64)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of people."""
+        return len(self.group)
 
 
 def known_people(periods: Sequence[Period], groups: tuple[str, ...]) -> Known:

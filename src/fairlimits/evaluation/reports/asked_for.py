@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairlimits.data import Dataset
+from fairlimits.data import Dataset, Stream
+from fairlimits.evaluation.judged_people import judged_people
 from fairlimits.evaluation.reports.by_group import Fares
 from fairlimits.evaluation.reports.parts import Figure, HeldOutFigure
 from fairlimits.evaluation.reports.suppression import Suppression
-from fairlimits.law import Outcome
-from fairlimits.limits import decide_all, solve
+from fairlimits.law import Outcome, StreamedOutcome
+from fairlimits.limits import solve
 from fairlimits.notions import ACCURACY, NOTIONS, Costs, Estimate, Evaluation, Objective, Requirement, evaluate_scores
 
 
@@ -58,8 +59,8 @@ class AskedFor:
 
 
 def find_asked_for(
-    outcome: Outcome,
-    test: Dataset,
+    outcome: Outcome | StreamedOutcome,
+    test: Dataset | Stream,
     tolerances: Mapping[str, float],
     requirements: tuple[Requirement, ...],
     objective: Objective,
@@ -96,10 +97,11 @@ def find_asked_for(
         )
         for aware in (False, True)
     ]
+    people, scores = judged_people([rule.policy for rule in rules], test)
     judged = evaluate_scores(
-        decide_all(rules, test),
+        scores,
         np.array([rule.accuracy for rule in rules]),
-        test,
+        people,
         requirements=requirements,
         objective=objective,
         random_state=random_state,

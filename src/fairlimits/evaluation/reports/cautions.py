@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from fairlimits._util.small_samples import listed
 from fairlimits._util.suppression import SUPPRESSED_TEXT
-from fairlimits.data import Concern, Dataset, concerns, small_groups_note
+from fairlimits.data import Concern, small_groups_note
 from fairlimits.evaluation.reports.held_out import HeldOut
 from fairlimits.evaluation.reports.on_cells import OnCells
 from fairlimits.evaluation.reports.parts import FEW_TO_CERTIFY, SMALL_GROUPS, Caution
 from fairlimits.evaluation.reports.suppression import Suppression
+from fairlimits.evaluation.reports.surveys import Survey
 from fairlimits.evaluation.row_counts import rows_needed
 from fairlimits.notions import NOTIONS, title
 
@@ -22,13 +23,13 @@ _CERTIFIED = 0.05
 _SURE_WITHIN = 0.02
 
 
-def find_cautions(data: Dataset, held_out: HeldOut, on_cells: OnCells, withhold: Suppression) -> tuple[Caution, ...]:
+def find_cautions(data: Survey, held_out: HeldOut, on_cells: OnCells, withhold: Suppression) -> tuple[Caution, ...]:
     """Collect what columns, few rows and unmet tolerances leave in doubt.
 
     Parameters
     ----------
-    data : Dataset
-        The people.
+    data : Survey
+        The table.
     held_out, on_cells
         What was found on them.
     withhold : Suppression
@@ -37,7 +38,8 @@ def find_cautions(data: Dataset, held_out: HeldOut, on_cells: OnCells, withhold:
     return (
         *_suppressed(data, withhold),
         *_small_groups(data, held_out, withhold),
-        *(Caution(own.kind, own.columns, _text(own, withhold)) for own in concerns(data)),
+        *(Caution(own.kind, own.columns, _text(own, withhold)) for own in data.concerns),
+        *_held_out_by(data),
         *_few_rows(data, held_out, on_cells),
         *_few_learned(on_cells),
         *_few_to_certify(data, held_out, withhold),
@@ -55,7 +57,7 @@ def _text(concern: Concern, withhold: Suppression) -> str:
     return concern.text
 
 
-def _suppressed(data: Dataset, withhold: Suppression) -> Iterator[Caution]:
+def _suppressed(data: Survey, withhold: Suppression) -> Iterator[Caution]:
     """Say what is left out to protect people."""
     if withhold.least is None:
         return
@@ -68,14 +70,20 @@ def _suppressed(data: Dataset, withhold: Suppression) -> Iterator[Caution]:
     yield Caution(SUPPRESSED_TEXT, data.schema.sensitive, text)
 
 
-def _small_groups(data: Dataset, held_out: HeldOut, withhold: Suppression) -> Iterator[Caution]:
+def _small_groups(data: Survey, held_out: HeldOut, withhold: Suppression) -> Iterator[Caution]:
     """Say which groups are too small to speak about, in the table and, if they are more, among held-out rows."""
     for note in (small_groups_note(data, counted=withhold.least is None), held_out.set_aside):
         if note is not None:
             yield Caution(SMALL_GROUPS, (*data.schema.sensitive, data.schema.label), note)
 
 
-def _few_rows(data: Dataset, held_out: HeldOut, on_cells: OnCells) -> Iterator[Caution]:
+def _held_out_by(data: Survey) -> Iterator[Caution]:
+    """Say what rows that are not in memory were held out by."""
+    if data.told_apart_by is not None:
+        yield Caution("held out", (), f"People were held out by {data.told_apart_by}.")
+
+
+def _few_rows(data: Survey, held_out: HeldOut, on_cells: OnCells) -> Iterator[Caution]:
     """Say which gaps are not shown, for no two groups are left to compare."""
     unknown = {
         "on held-out rows": dict.fromkeys(own.notion for own in held_out.costs if own.gap is None),
@@ -102,7 +110,7 @@ def _few_learned(on_cells: OnCells) -> Iterator[Caution]:
         )
 
 
-def _few_to_certify(data: Dataset, held_out: HeldOut, withhold: Suppression) -> Iterator[Caution]:
+def _few_to_certify(data: Survey, held_out: HeldOut, withhold: Suppression) -> Iterator[Caution]:
     """Say which gaps the held-out rows could not show to be small, even if they were 0, and how many rows could."""
     # Which number of rows it takes tells how many people the smallest groups have.
     needed = rows_needed(data.counts, dict.fromkeys(NOTIONS, _CERTIFIED), ~withhold.labels)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fairlimits.evaluation.reports.suppression import Suppression
-from fairlimits.law import Outcome
+from fairlimits.law import Outcome, StreamedOutcome
 from fairlimits.limits import solve
 from fairlimits.notions import Objective, Requirement
 
@@ -35,7 +35,7 @@ class ExplainedRule:
 
 
 def explain_rules(
-    outcome: Outcome,
+    outcome: Outcome | StreamedOutcome,
     tolerances: Mapping[str, float],
     requirements: tuple[Requirement, ...],
     objective: Objective,
@@ -59,7 +59,7 @@ def explain_rules(
                 random_state=random_state,
             )
         own = rule.explain()
-        people = outcome.data.counts.sum(axis=1)
+        people = outcome.counts.sum(axis=1)
         shown = []
         for g, name in enumerate(rule.groups):
             shares = (withhold.share(float(each[g]), float(people[g])) for each in own.changed.values())

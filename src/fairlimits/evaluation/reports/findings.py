@@ -9,12 +9,10 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
-
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.small_samples import enough
 from fairlimits._util.suppression import SUPPRESSED_TEXT
-from fairlimits.data import Dataset, Feature, check_seed
+from fairlimits.data import Dataset, Feature, Stream, check_seed
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation.reports.cautions import find_cautions
 from fairlimits.evaluation.reports.explained import ExplainedRule, explain_rules
@@ -23,6 +21,7 @@ from fairlimits.evaluation.reports.held_out import HeldOut, find_held_out
 from fairlimits.evaluation.reports.on_cells import OnCells, find_on_cells
 from fairlimits.evaluation.reports.parts import Caution, FeatureLine, GroupCount
 from fairlimits.evaluation.reports.suppression import Suppression
+from fairlimits.evaluation.reports.surveys import Survey
 from fairlimits.law import estimate_outcome
 from fairlimits.limits import ConstantRuleWarning
 from fairlimits.notions import (
@@ -110,7 +109,7 @@ class Findings:
 
 
 def collect_findings(
-    data: Dataset,
+    data: Dataset | Stream,
     name: str,
     *,
     tolerances: Mapping[str, float] | None = None,
@@ -131,7 +130,7 @@ def collect_findings(
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset or Stream
         The people.
     name : str
         What the data is called.
@@ -163,8 +162,9 @@ def collect_findings(
         if INDIVIDUAL in asked:
             raise InputError("Gaps of groups can be certified, individual fairness cannot; leave one of both out.")
     kept, goal = read_requirements(requirements), read_objective(objective)
-    withhold = Suppression.of(data, suppress)
     tell = or_silent(progress)
+    survey = Survey.of(data, random_state)
+    withhold = Suppression.of(survey, suppress)
     learn, test = data.split(test_size, random_state)
     outcome = estimate_outcome(
         learn, estimator=estimator, random_state=random_state, progress=lambda done, words: tell(_LEARNED * done, words)
@@ -182,30 +182,30 @@ def collect_findings(
             asked,
             requirements=kept,
             objective=goal,
-            counts=data.counts,
+            counts=survey.counts,
             certified=confidence,
             withhold=withhold,
             random_state=random_state,
             tell=lambda done, words: tell(_SOLVED + (_JUDGED - _SOLVED) * done, words),
         )
         above = None
-        if ceiling:
+        # From above, limits are found on people in memory.
+        if ceiling and isinstance(data, Dataset):
             above = find_from_above(
                 data, judged, random_state, lambda done, words: tell(_JUDGED + (1 - _JUDGED) * done, words)
             )
         explained = explain_rules(outcome, asked, kept, goal, confidence, withhold, random_state)
-    share = data.shares
-    rate = float(share @ data.label)
+    rate = float(survey.shares[:, 1].sum())
     return Findings(
         name=name,
-        label=data.schema.label,
-        positive=str(data.schema.positive),
-        sensitive=data.schema.sensitive,
-        rows=data.n_rows,
-        groups=tuple(_group(data, share, g, withhold) for g in range(len(data.groups))),
-        features=tuple(_feature(data, own, withhold) for own in data.schema.features),
-        left_out=data.schema.left_out,
-        weight=data.schema.weight,
+        label=survey.schema.label,
+        positive=str(survey.schema.positive),
+        sensitive=survey.schema.sensitive,
+        rows=survey.n_rows,
+        groups=tuple(_group(survey, g, withhold) for g in range(len(survey.groups))),
+        features=tuple(_feature(survey, own, withhold) for own in survey.schema.features),
+        left_out=survey.schema.left_out,
+        weight=survey.schema.weight,
         base_rate=rate,
         majority_accuracy=max(rate, 1 - rate),
         suppress=withhold.least,
@@ -213,7 +213,7 @@ def collect_findings(
         on_cells=cells,
         from_above=above,
         explained=explained,
-        warnings=find_cautions(data, judged, cells, withhold),
+        warnings=find_cautions(survey, judged, cells, withhold),
         versions=_versions(),
     )
 
@@ -230,27 +230,22 @@ def _plain(value: Any) -> Any:
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _group(data: Dataset, share: np.ndarray, g: int, withhold: Suppression) -> GroupCount:
+def _group(survey: Survey, g: int, withhold: Suppression) -> GroupCount:
     if withhold.rows[g]:
-        return GroupCount(data.groups[g], SUPPRESSED_TEXT, SUPPRESSED_TEXT, SUPPRESSED_TEXT)
-    inside = data.group == g
-    weight = float(share[inside].sum())
-    rows = data.counts[g].sum()
-    base = float(share[inside] @ data.label[inside]) / weight if weight > 0 and enough(rows) else None
+        return GroupCount(survey.groups[g], SUPPRESSED_TEXT, SUPPRESSED_TEXT, SUPPRESSED_TEXT)
+    weight, rows = float(survey.shares[g].sum()), survey.counts[g].sum()
+    base = float(survey.shares[g, 1]) / weight if weight > 0 and enough(rows) else None
     return GroupCount(
-        name=data.groups[g],
+        name=survey.groups[g],
         rows=int(rows),
         share=weight,
         base_rate=SUPPRESSED_TEXT if withhold.labels[g] else base,
     )
 
 
-def _feature(data: Dataset, feature: Feature, withhold: Suppression) -> FeatureLine:
-    values = data.columns[feature.name]
+def _feature(survey: Survey, feature: Feature, withhold: Suppression) -> FeatureLine:
+    missing = withhold.share(survey.missing[feature.name] / survey.n_rows, survey.n_rows)
     if feature.kind == "numeric":
-        missing = withhold.share(float(np.isnan(values).mean()), data.n_rows)
         return FeatureLine(feature.name, feature.kind, None, missing)
-    absent = len(feature.categories) - 1 if None in feature.categories else -1
     present = sum(own is not None for own in feature.categories)
-    missing = withhold.share(float((values == absent).mean()), data.n_rows)
     return FeatureLine(feature.name, feature.kind, present, missing)

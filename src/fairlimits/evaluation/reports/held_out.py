@@ -11,8 +11,9 @@ import numpy as np
 from fairlimits._util.progress import Progress
 from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits._util.types import Ints
-from fairlimits.data import Dataset, set_aside_note
+from fairlimits.data import Dataset, Stream, set_aside_note
 from fairlimits.decorrelation import decorrelate
+from fairlimits.evaluation.judged_people import judged_people
 from fairlimits.evaluation.reports.asked_for import AskedFor, find_asked_for
 from fairlimits.evaluation.reports.by_group import Fares
 from fairlimits.evaluation.reports.parts import (
@@ -26,10 +27,11 @@ from fairlimits.evaluation.reports.parts import (
     finite,
 )
 from fairlimits.evaluation.reports.suppression import Suppression
+from fairlimits.evaluation.reports.tried_maps import certificate_on
 from fairlimits.evaluation.scenario_results import Scenarios
 from fairlimits.evaluation.scenarios import compare
-from fairlimits.law import Outcome, discretize
-from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, UncertifiedWarning, decide_all, frontier, solve
+from fairlimits.law import Outcome, StreamedOutcome, discretize
+from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, UncertifiedWarning, frontier, solve
 from fairlimits.notions import (
     NOTIONS,
     RESAMPLES,
@@ -120,8 +122,8 @@ class HeldOut:
 
 
 def find_held_out(
-    outcome: Outcome,
-    test: Dataset,
+    outcome: Outcome | StreamedOutcome,
+    test: Dataset | Stream,
     tolerances: Mapping[str, float],
     *,
     requirements: tuple[Requirement, ...],
@@ -162,7 +164,7 @@ def find_held_out(
         warnings.simplefilter("ignore", UncertifiedWarning)
         rules = _rules(outcome, certified, random_state, lambda done, words: tell(0.4 * done, words))
         tell(0.4, "judging on held-out rows")
-        costs, curves, free = _judge(rules, test, withhold, random_state)
+        costs, curves, free, tested = _judge(rules, test, withhold, random_state)
         tell(0.5, "the four situations")
         warnings.simplefilter("always", UncertifiedWarning)
         found = compare(outcome, test, tolerances, certified=certified, random_state=random_state).suppressed(
@@ -176,8 +178,8 @@ def find_held_out(
             warnings.warn_explicit(own.message, own.category, own.filename, own.lineno, source=own.source)
     tell(0.7, "decorrelation")
     return HeldOut(
-        learned=outcome.data.n_rows,
-        tested=test.n_rows,
+        learned=outcome.n_rows,
+        tested=found.tested,
         confidence=_CONFIDENCE,
         certified=certified,
         calibration_error=found.calibration_error,
@@ -197,7 +199,7 @@ def find_held_out(
         decorrelated=_decorrelated(outcome, test, withhold, random_state),
         notes=tuple(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, _NOTED))),
         set_aside=set_aside_note(
-            test.groups, test.counts, " on held-out rows", beyond=counts, counted=withhold.least is None
+            outcome.groups, tested, " on held-out rows", beyond=counts, counted=withhold.least is None
         ),
     )
 
@@ -206,7 +208,7 @@ _Key = tuple[tuple[str, ...], bool]
 
 
 def _rules(
-    outcome: Outcome, certified: float | None, random_state: int, tell: Progress
+    outcome: Outcome | StreamedOutcome, certified: float | None, random_state: int, tell: Progress
 ) -> dict[_Key, tuple[Rule, ...]]:
     """Rules at all tolerances, by notions and by whether they see the group; without notions, one alone."""
     rules: dict[_Key, tuple[Rule, ...]] = {}
@@ -221,14 +223,15 @@ def _rules(
 
 
 def _judge(
-    rules: Mapping[_Key, tuple[Rule, ...]], test: Dataset, withhold: Suppression, random_state: int
-) -> tuple[tuple[HeldOutCost, ...], tuple[HeldOutCurve, ...], dict[bool, Evaluation]]:
+    rules: Mapping[_Key, tuple[Rule, ...]], test: Dataset | Stream, withhold: Suppression, random_state: int
+) -> tuple[tuple[HeldOutCost, ...], tuple[HeldOutCurve, ...], dict[bool, Evaluation], Ints]:
     every = [rule for own in rules.values() for rule in own]
-    scores = decide_all(every, test)
-    again = resampled(test, scores, RESAMPLES, random_state)
+    people, scores = judged_people([rule.policy for rule in every], test)
+    again = resampled(people, scores, RESAMPLES, random_state)
     plug_in = np.array([rule.accuracy for rule in every])
-    judged = [withhold.evaluation(own) for own in evaluate_scores(scores, plug_in, test, drawn=again)]
-    value, drawn = tally(test, scores).accuracy(), again.accuracy()
+    judged = [withhold.evaluation(own) for own in evaluate_scores(scores, plug_in, people, drawn=again)]
+    found = tally(people, scores)
+    value, drawn = found.accuracy(), again.accuracy()
     start, costs, curves = 0, [], []
     free: dict[bool, int] = {}
     for (names, aware), own in rules.items():
@@ -259,7 +262,7 @@ def _judge(
                         constant=every[k].is_constant,
                     )
                 )
-    return tuple(costs), tuple(curves), {aware: judged[k] for aware, k in free.items()}
+    return tuple(costs), tuple(curves), {aware: judged[k] for aware, k in free.items()}, found.counts
 
 
 def _fares(free: Evaluation, found: Scenarios) -> tuple[Fares, ...]:
@@ -310,15 +313,17 @@ def _situations(found: Scenarios) -> tuple[SituationLine, ...]:
     )
 
 
-def _decorrelated(outcome: Outcome, test: Dataset, withhold: Suppression, random_state: int) -> Decorrelated:
+def _decorrelated(
+    outcome: Outcome | StreamedOutcome, test: Dataset | Stream, withhold: Suppression, random_state: int
+) -> Decorrelated:
     """Make the least-distorting map on the law, and try it on rows that took no part in it."""
-    learn = outcome.data
+    learn = outcome.data if isinstance(outcome, Outcome) else outcome.stream
     # A cell's people are sent to other cells: it has to be a kind of people, not of outcomes alone.
-    cells = min(_MAPPED_CELLS, int(learn.counts.sum()))
+    cells = min(_MAPPED_CELLS, int(outcome.counts.sum()))
     dist = discretize(learn, cells, partition="blend", outcome=outcome, random_state=random_state)
     rule = solve(dist, {"DP": 0.0})
     plan = decorrelate(dist, rule)
-    certificate = plan.certificate(test, random_state=random_state)
+    certificate = certificate_on(plan, test, random_state)
     people = dist.mass.sum(axis=2)
     law = people / np.where(people.sum(axis=0) > 0, people.sum(axis=0), 1.0)
     mapped = plan.maps[0] @ law

@@ -22,7 +22,7 @@ from fairlimits.evaluation.reports.parts import (
     finite,
 )
 from fairlimits.evaluation.reports.suppression import Suppression
-from fairlimits.law import CellDistribution, Neighbourhood, Outcome
+from fairlimits.law import CellDistribution, Neighbourhood, Outcome, StreamedOutcome
 from fairlimits.limits import Rule, Variables, frontier, on_cells, solve, tension
 from fairlimits.notions import INDIVIDUAL, NOTIONS, estimable, plug_in_rates, suppress_rates, title
 
@@ -81,12 +81,14 @@ class OnCells:
         return next(own for own in self.prices if (own.notion, own.tolerance, own.aware) == wanted)
 
 
-def find_on_cells(outcome: Outcome, withhold: Suppression, random_state: int, tell: Progress) -> OnCells:
+def find_on_cells(
+    outcome: Outcome | StreamedOutcome, withhold: Suppression, random_state: int, tell: Progress
+) -> OnCells:
     """Compute everything that a report says of the law itself.
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : Outcome or StreamedOutcome
         The law: an estimate on the rows to learn from.
     withhold : Suppression
         What to leave out.
@@ -115,7 +117,7 @@ def find_on_cells(outcome: Outcome, withhold: Suppression, random_state: int, te
     tensions = _tensions(dist, comparable)
     tell((len(NOTIONS) + 1) / (len(NOTIONS) + 2), "individual fairness")
     return OnCells(
-        rows=outcome.data.n_rows,
+        rows=outcome.n_rows,
         cells=dist.n_cells,
         best_seen=free[True].accuracy,
         best_hidden=free[False].accuracy,

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairlimits._util.suppression import SUPPRESSED_TEXT, check_suppress, withheld
 from fairlimits._util.types import Flags, Floats
-from fairlimits.data import Dataset
+from fairlimits.evaluation.reports.surveys import Survey
 from fairlimits.notions import Evaluation, suppress_evaluation
 
 
@@ -32,7 +32,7 @@ class Suppression:
     labels: Flags
 
     @classmethod
-    def of(cls, data: Dataset, suppress: int | None) -> Suppression:
+    def of(cls, data: Survey, suppress: int | None) -> Suppression:
         """Find the groups of a table that are left out."""
         least, counts = check_suppress(suppress), data.counts.astype(np.float64)
         if least is None:

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Ints
-from fairlimits.data import Dataset, Encoding, Schema, Stream, check_seed, open_stream
+from fairlimits.data import Dataset, Encoding, Schema, Stream, check_seed, open_rows
 from fairlimits.errors import DataError, InputError
 from fairlimits.law.cells.counts import Counts, count_cells
 from fairlimits.law.cells.cutting import cut_outcome
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.origins import DEFAULT_GENERATOR, DEFAULT_SAMPLES, FEATURES, Origin, Partition
+from fairlimits.law.cells.outcome_streaming import cut_streamed
 from fairlimits.law.cells.quantizer.codebook import (
     DEFAULT_RELATIVE_ERROR,
     Codebook,
@@ -30,7 +31,7 @@ from fairlimits.law.cells.quantizer.codebook import (
 from fairlimits.law.cells.sampling import samples_needed
 from fairlimits.law.cells.streaming import count_stream, train_codebook
 from fairlimits.law.generators import Generator, check_size, make_generator
-from fairlimits.law.outcome import Outcome
+from fairlimits.law.outcome import Outcome, StreamedOutcome, estimate_outcome
 
 # What `DEFAULT_GENERATOR` stands for.
 _GENERATOR = "cart"
@@ -57,7 +58,7 @@ def discretize(
     partition: Partition = "outcome",
     generator: str | Generator | None = DEFAULT_GENERATOR,
     n_samples: int = DEFAULT_SAMPLES,
-    outcome: Outcome | None = None,
+    outcome: Outcome | StreamedOutcome | None = None,
     relative_error: float | None = None,
     random_state: int = 0,
     like: CellDistribution | None = None,
@@ -77,8 +78,9 @@ def discretize(
     and counted are `n_samples` new ones, drawn from what the generator learned of the table.
 
     A table that does not fit into memory, or is on a cluster, is given as a path, an Arrow dataset or a Dask DataFrame.
-    So far it has cells of the features only: it is encoded, cut and counted part by part, its rows as they are, with
-    the same result up to the rounding of sums; ``docs/sizing.md`` says how long that takes.
+    Its q is learned on a sample (see `estimate_outcome`) and summed over all rows, part by part. Cells of its features
+    are cut and counted part by part, its rows as they are, with the same result as in memory up to the rounding of
+    sums; ``docs/sizing.md`` says how long that takes.
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ def discretize(
         cut q, and with `like`, where a generator is refused.
     n_samples : int, default=1_000_000
         Rows to generate; without a generator it has no meaning.
-    outcome : Outcome, optional
+    outcome : Outcome or StreamedOutcome, optional
         The estimate of q on these very rows, if it was made before; by default `estimate_outcome` makes it. It has no
         meaning for cells of the features.
     relative_error : float, optional
@@ -138,20 +140,11 @@ def discretize(
     check_settings(CELLS if cells is None else cells, relative_error or 0.0)
     random_state = check_seed(random_state)
     tell = or_silent(progress)
-    if isinstance(data, Dataset | Stream):
-        if columns:
-            raise InputError(f"The rows are explained already; leave {', '.join(columns)} out.")
-    else:
-        data = open_stream(data, **columns)
+    data = open_rows(data, **columns)
     if like is not None:
         _refuse_generator(generator, "on given cells rows are counted")
         return _counted_like(data, like, tell)
-    if isinstance(data, Stream):
-        if partition != FEATURES:
-            raise InputError(
-                f"The partition {partition!r} learns P(A, Y | x) from rows in memory, and these are read in parts; "
-                'give partition="features", or a Dataset of a sample of the rows.'
-            )
+    if isinstance(data, Stream) and partition == FEATURES:
         _refuse_generator(generator, "rows that are not in memory are counted", ", or give a Dataset of a sample")
         return _streamed(
             data,
@@ -162,15 +155,10 @@ def discretize(
         )
     if partition != FEATURES:
         _refuse_generator(generator, f"the partition {partition!r} takes the rows", ', or take partition="features"')
-        return cut_outcome(
-            data,
-            default_cells(data, partition) if cells is None else cells,
-            partition,
-            outcome,
-            relative_error,
-            random_state,
-            tell,
-        )
+        if isinstance(data, Stream):
+            return _cut_stream(data, cells, partition, outcome, relative_error, random_state, tell)
+        cells = default_cells(data, partition) if cells is None else cells
+        return cut_outcome(data, cells, partition, outcome, relative_error, random_state, tell)
     return _cut_features(data, cells, generator, n_samples, relative_error, random_state, tell)
 
 
@@ -226,14 +214,46 @@ def _drawn(
 def default_cells(data: Dataset, partition: Partition) -> int:
     """Return the number of cells where none is asked for: no more than there are rows that count, or distinct ones."""
     counted = np.flatnonzero(data.shares > 0)
-    if partition == "outcome":
-        most = min(max(CELLS, _CELLS_PER_SQUARED_GROUPS * len(data.groups) ** 2), _MOST_CELLS)
-        return min(most, len(counted))
     if partition != FEATURES:
-        return min(CELLS, len(counted))
+        return min(_outcome_cells(len(data.groups), partition), len(counted))
     # A few rows more than cells tell as much as all of them.
     some = data.take(counted[: _ROWS_LOOKED_AT * CELLS])
     return min(CELLS, len(np.unique(np.round(Encoding.fit(data).transform_dataset(some), _DIGITS), axis=0)))
+
+
+def _outcome_cells(groups: int, partition: Partition) -> int:
+    """Number of cells that cut q, where none is asked for."""
+    return min(max(CELLS, _CELLS_PER_SQUARED_GROUPS * groups**2), _MOST_CELLS) if partition == "outcome" else CELLS
+
+
+def _cut_stream(
+    stream: Stream,
+    cells: int | None,
+    partition: Partition,
+    outcome: Outcome | StreamedOutcome | None,
+    relative_error: float | None,
+    random_state: int,
+    tell: Progress,
+) -> CellDistribution:
+    """Cut an estimate of q for rows that are not in memory, which is made first if there is none."""
+    share = 0.7 if outcome is None else 0.0
+    known = outcome
+    if known is None:
+        known = estimate_outcome(
+            stream, random_state=random_state, progress=lambda done, words: tell(share * done, words)
+        )
+    if not isinstance(known, StreamedOutcome) or known.stream is not stream:
+        raise InputError("The outcome was estimated on other rows; give the Stream that it was made from.")
+    if cells is None:
+        cells = min(_outcome_cells(len(known.groups), partition), known.learned.facts.counted)
+    return cut_streamed(
+        known,
+        cells,
+        partition,
+        relative_error,
+        random_state,
+        lambda done, words: tell(share + (1 - share) * done, words),
+    )
 
 
 def _refuse_generator(generator: str | Generator | None, why: str, instead: str = "") -> None:

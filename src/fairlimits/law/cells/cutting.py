@@ -11,7 +11,7 @@ from fairlimits.errors import InputError
 from fairlimits.law.cells.counts import count_cells
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.origins import Origin, Partition
-from fairlimits.law.cells.outcome_cells import OutcomeCells, Space, chance_cuts
+from fairlimits.law.cells.outcome_cells import OutcomeCells, Space, chance_cuts, chances_of_label
 from fairlimits.law.cells.quantizer.codebook import (
     DEFAULT_RELATIVE_ERROR,
     Codebook,
@@ -23,13 +23,13 @@ from fairlimits.law.cells.quantizer.codebook import (
 from fairlimits.law.cells.quantizer.nearest import Floats32
 from fairlimits.law.cells.quantizer.rows import Rows
 from fairlimits.law.cells.quantizer.splitting import split_start
-from fairlimits.law.outcome import Outcome, estimate_outcome
+from fairlimits.law.outcome import Outcome, StreamedOutcome, estimate_outcome
 
 # Weight of the features where cells cut features and outcome together.
 _BLEND = 0.5
 
-# Rows for each cell that cells are placed by: more place them no better, and take longer.
-_ROWS_PER_CELL = 64
+ROWS_PER_CELL = 64
+"""Rows for each cell that cells are placed by: more place them no better, and take longer."""
 
 # Where cells cut q alone, there are more of them than matter: how exactly they are placed does not.
 _RELATIVE_ERROR = 0.01
@@ -43,13 +43,13 @@ def cut_outcome(
     data: Dataset,
     cells: int,
     partition: Partition,
-    outcome: Outcome | None,
+    outcome: Outcome | StreamedOutcome | None,
     relative_error: float | None,
     random_state: int,
     tell: Progress,
 ) -> CellDistribution:
     """Cut an estimate of q, alone or with the features, into cells whose masses are sums of q (see `discretize`)."""
-    if outcome is not None and outcome.data is not data:
+    if isinstance(outcome, StreamedOutcome) or (outcome is not None and outcome.data is not data):
         raise InputError("The outcome was estimated on other rows; give the Dataset that it was made from.")
     # Said before the estimate is made, which takes a while.
     check_enough_rows(int(data.counts.sum()), cells)
@@ -59,15 +59,39 @@ def cut_outcome(
     encoding = Encoding.fit(data)
     encoded = encoding.transform_dataset(data)
     share, q = known.weight, known.q
-    space = Space.fit(q, share, encoding, encoded, _BLEND if partition == "blend" else 0.0)
+    space = Space.fit(q, share, encoding, encoded, features_weight(partition))
     placed = space.place(q, encoded)
-    sample = _sample(np.flatnonzero(share > 0), _ROWS_PER_CELL * cells, random_state)
-    points = Rows(placed[sample], share[sample])
-    if relative_error is None:
-        relative_error = DEFAULT_RELATIVE_ERROR if partition == "blend" else _RELATIVE_ERROR
-    find = _people if partition == "blend" else _chances
-    codebook = find(points, cells, relative_error, random_state, lambda done, words: tell(0.9 + 0.1 * done, words))
+    sample = _sample(np.flatnonzero(share > 0), ROWS_PER_CELL * cells, random_state)
+    relative_error = error_to_stop_at(relative_error, partition)
+    codebook = place_cells(
+        Rows(placed[sample], share[sample]),
+        cells,
+        partition,
+        relative_error,
+        random_state,
+        lambda done, words: tell(0.9 + 0.1 * done, words),
+    )
     return _summed(known, encoding, encoded, space, codebook, placed, partition, random_state, relative_error)
+
+
+def features_weight(partition: Partition) -> float:
+    """Weight of the features among what the cells cut."""
+    return _BLEND if partition == "blend" else 0.0
+
+
+def error_to_stop_at(relative_error: float | None, partition: Partition) -> float:
+    """Share by which a pass must lower the quantization error for another one to follow."""
+    if relative_error is not None:
+        return relative_error
+    return DEFAULT_RELATIVE_ERROR if partition == "blend" else _RELATIVE_ERROR
+
+
+def place_cells(
+    points: Rows, cells: int, partition: Partition, relative_error: float, random_state: int, tell: Progress
+) -> Codebook:
+    """Place cells by some rows."""
+    find = _people if partition == "blend" else _chances
+    return find(points, cells, relative_error, random_state, tell)
 
 
 def _chances(points: Rows, cells: int, relative_error: float, random_state: int, tell: Progress) -> Codebook:
@@ -108,7 +132,9 @@ def _summed(
     # The centres are read, and compared for individual fairness, as the mean of a cell's rows.
     total = np.bincount(at, weights=share, minlength=cells)
     centres = _sums(at, share, encoded, cells) / np.where(total > 0, total, 1.0)[:, None]
-    cuts = chance_cuts(mass, known.q, share) if partition == "outcome" else None
+    cuts = None
+    if partition == "outcome":
+        cuts = chance_cuts(mass, chances_of_label(known.q), share[:, None] * known.q.sum(axis=2))
     return CellDistribution(
         mass=mass / mass.sum(),
         groups=data.groups,

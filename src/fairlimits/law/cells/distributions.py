@@ -38,12 +38,31 @@ from fairlimits.law.cells.outcome_cells import OutcomeCells
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.cells.sampling import share_errors
 from fairlimits.law.outcome.models import check_encoding
-from fairlimits.notions import RateTable
+from fairlimits.notions import CountedPeople, RateTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _KIND = "distribution"
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledCells:
+    """Labels of the people that outcome cells were made from, where those are counted and not kept.
+
+    Parameters
+    ----------
+    hidden, seen : CountedPeople
+        The people, each placed by an estimate that did not see them: for rules that do not see the group, and for those
+        that do.
+    hidden_cells, seen_cells : ndarray of int
+        Cell of each of their entries.
+    """
+
+    hidden: CountedPeople
+    hidden_cells: Ints
+    seen: CountedPeople
+    seen_cells: Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,6 +92,8 @@ class CellDistribution(Checked, Shown):
         How the distribution was made.
     places : OutcomeCells, optional
         How rows find their cells, where that is not the nearest centroid. It holds fitted learners and is not saved.
+    labelled : LabelledCells, optional
+        Labels of people who were counted and not kept. They are not saved.
 
     Examples
     --------
@@ -95,6 +116,7 @@ class CellDistribution(Checked, Shown):
     distances: Distances | None = None
     origin: Origin = field(default_factory=Origin)
     places: OutcomeCells | None = None
+    labelled: LabelledCells | None = None
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__

@@ -107,9 +107,8 @@ class OutcomeCells:
         assert self.cuts is not None
         cell = np.empty(len(q), dtype=np.int64)
         for g in np.unique(group).tolist():
-            order, rows = _by_chance(mass, g), np.flatnonzero(group == g)
-            chance = q[rows, g, 1] / q[rows, g].sum(axis=1)
-            cell[rows] = order[np.searchsorted(self.cuts[g, : len(order) - 1], chance)]
+            rows = np.flatnonzero(group == g)
+            cell[rows] = cells_between(self.cuts, mass, g, q[rows, g, 1] / q[rows, g].sum(axis=1))
         return cell
 
     def tables(self, mass: Floats) -> Packed:
@@ -160,7 +159,7 @@ class OutcomeCells:
         return cls(model, Space(np.asarray(divisor, dtype=np.float64), encoding, *scales), codewords, cuts)
 
 
-def chance_cuts(mass: Floats, q: Floats, share: Floats) -> Floats:
+def chance_cuts(mass: Floats, chance: Floats, weight: Floats) -> Floats:
     """Find chances of label 1 between which as many people of a group lie as its cells hold, in the cells' order.
 
     Cells cut q as a whole; a rule that sees the group depends on nothing but the chance of label 1 in the person's own
@@ -171,10 +170,10 @@ def chance_cuts(mass: Floats, q: Floats, share: Floats) -> Floats:
     ----------
     mass : ndarray of shape (N, G, 2)
         Probabilities of cell, group and label.
-    q : ndarray of shape (n, G, 2)
-        P(A, Y | x) of the rows that the cells were made from.
-    share : ndarray of shape (n,)
-        What each row counts.
+    chance : ndarray of shape (n, G)
+        Chance of label 1 in each group, of the rows that the cells were made from or of ranges of it.
+    weight : ndarray of shape (n, G)
+        Mass of the group that has the chance.
 
     Returns
     -------
@@ -187,15 +186,24 @@ def chance_cuts(mass: Floats, q: Floats, share: Floats) -> Floats:
         if len(order) < 2:
             continue
         held = np.cumsum(mass[order, g].sum(axis=1))
-        weight = q[:, g].sum(axis=1)
-        chance, weight = q[:, g, 1] / weight, share * weight
-        rank = np.argsort(chance, kind="stable")
-        passed = np.cumsum(weight[rank])
+        rank = np.argsort(chance[:, g], kind="stable")
+        passed = np.cumsum(weight[rank, g])
         last = np.searchsorted(passed, held[:-1] / held[-1] * passed[-1])
         last = np.minimum(last, len(rank) - 2)
-        between = (chance[rank[last]] + chance[rank[last + 1]]) / 2
+        between = (chance[rank[last], g] + chance[rank[last + 1], g]) / 2
         cuts[g, : len(order) - 1] = np.maximum.accumulate(between)
     return cuts
+
+
+def chances_of_label(q: Floats) -> Floats:
+    """Chance of label 1 in each group, of shape (n, G), where q is P(A, Y | x)."""
+    return np.asarray(q[:, :, 1] / q.sum(axis=2))
+
+
+def cells_between(cuts: Floats, mass: Floats, g: int, chance: Floats) -> Ints:
+    """Return the cells of people of a group by their chance of label 1."""
+    order = _by_chance(mass, g)
+    return np.asarray(order[np.searchsorted(cuts[g, : len(order) - 1], chance)])
 
 
 def _by_chance(mass: Floats, g: int) -> Ints:

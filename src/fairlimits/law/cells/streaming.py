@@ -16,7 +16,7 @@ import numpy as np
 
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Dataset, Encoding, Learned, Reader, Stream
+from fairlimits.data import Dataset, Encoding, Learned, Part, Reader, Stream
 from fairlimits.errors import DataError
 from fairlimits.law.cells.counts import Counts, count_cells
 from fairlimits.law.cells.quantizer.codebook import Codebook, check_enough_rows, check_settings, first_centroids, refine
@@ -46,9 +46,9 @@ class Encoder:
             columns = {name: column[start : start + size] for name, column in dataset.columns.items()}
             yield self.encoding.transform(columns, min(size, dataset.n_rows - start))
 
-    def rows(self, frame: Any) -> Iterator[Rows]:
+    def rows(self, part: Part, frame: Any) -> Iterator[Rows]:
         """Encode the rows of a part that have a weight above 0."""
-        dataset = self.reader(frame)
+        dataset = self.reader(part, frame)
         if dataset is None:
             return
         if dataset.weight is not None:
@@ -191,13 +191,13 @@ def _marks_of_parts(
     }
 
 
-def _sampled(encoder: Encoder, marks: Mapping[int, tuple[Floats, float]], number: int, frame: Any) -> list[Rows] | None:
+def _sampled(encoder: Encoder, marks: Mapping[int, tuple[Floats, float]], part: Part, frame: Any) -> list[Rows] | None:
     """Rows of one part that marks fall on."""
-    dataset = encoder.reader(frame)
+    dataset = encoder.reader(part, frame)
     if dataset is None:
         return None
     weights = np.ones(dataset.n_rows) if dataset.weight is None else dataset.weight
-    own, weight = marks.get(number, (np.empty(0), 0.0))
+    own, weight = marks.get(part.number, (np.empty(0), 0.0))
     if weights.sum() != weight:
         raise _changed()
     index, times = drawn_at(own, np.cumsum(weights))
@@ -215,8 +215,8 @@ def _begin(sample: list[Rows], cells: int, relative_error: float, rng: np.random
     return first_centroids(points, cells, relative_error, _MAX_PASSES, rng)
 
 
-def _distinct(encoder: Encoder, number: int, frame: Any) -> Rows | None:
-    parts = [merged([rows]) for rows in encoder.rows(frame) if len(rows.values)]
+def _distinct(encoder: Encoder, part: Part, frame: Any) -> Rows | None:
+    parts = [merged([rows]) for rows in encoder.rows(part, frame) if len(rows.values)]
     return merged(parts) if parts else None
 
 
@@ -230,16 +230,16 @@ def _fitted(points: Rows, cells: int, relative_error: float, rng: np.random.Gene
     return refine(points, start, relative_error, _MAX_PASSES)
 
 
-def _swept(encoder: Encoder, centroids: Floats32, number: int, frame: Any) -> Totals | None:
+def _swept(encoder: Encoder, centroids: Floats32, part: Part, frame: Any) -> Totals | None:
     points = Points(centroids)
-    parts = [Totals.of(*rows, points, np.empty(len(rows.values), dtype=np.int64)) for rows in encoder.rows(frame)]
+    parts = [Totals.of(*rows, points, np.empty(len(rows.values), dtype=np.int64)) for rows in encoder.rows(part, frame)]
     return reduce(operator.add, parts) if parts else None
 
 
-def _far(encoder: Encoder, old: Floats32, new: Floats32, number: int, frame: Any) -> tuple[Floats, Floats32] | None:
+def _far(encoder: Encoder, old: Floats32, new: Floats32, part: Part, frame: Any) -> tuple[Floats, Floats32] | None:
     points, centroids = Points(old), new.astype(np.float64)
     total: tuple[Floats, Floats32] | None = None
-    for rows in encoder.rows(frame):
+    for rows in encoder.rows(part, frame):
         labels = points.nearest(rows.values)[0]
         distances = squared_norms(rows.values - centroids[labels])
         # Sorted by cell, then from far to near: the first of each cell is its farthest row.
@@ -256,8 +256,8 @@ def _farther(one: tuple[Floats, Floats32], other: tuple[Floats, Floats32]) -> tu
     return np.where(there, other[0], one[0]), np.where(there[:, None], other[1], one[1])
 
 
-def _counted(encoder: Encoder, centroids: Floats32, number: int, frame: Any) -> tuple[Counts, int] | None:
-    dataset = encoder.reader(frame)
+def _counted(encoder: Encoder, centroids: Floats32, part: Part, frame: Any) -> tuple[Counts, int] | None:
+    dataset = encoder.reader(part, frame)
     if dataset is None:
         return None
     points = Points(centroids)

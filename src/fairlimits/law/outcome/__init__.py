@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from fairlimits.law.outcome.crossfit import estimate_apart, estimate_outcome
+from fairlimits.law.outcome.crossfit import estimate_apart
 from fairlimits.law.outcome.estimates import Outcome
+from fairlimits.law.outcome.estimating import estimate_outcome
 from fairlimits.law.outcome.models import OutcomeModel
 from fairlimits.law.outcome.recalibration import Recalibration
+from fairlimits.law.outcome.sampling import LearningPoint
+from fairlimits.law.outcome.streamed import StreamedOutcome
 
-__all__ = ["Outcome", "OutcomeModel", "Recalibration", "estimate_apart", "estimate_outcome"]
+__all__ = [
+    "LearningPoint",
+    "Outcome",
+    "OutcomeModel",
+    "Recalibration",
+    "StreamedOutcome",
+    "estimate_apart",
+    "estimate_outcome",
+]

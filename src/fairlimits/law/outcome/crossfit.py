@@ -1,4 +1,4 @@
-"""`estimate_outcome`: a cross-fitted estimate of q(x) = P(A, Y | x), all that accuracy and group notions depend on.
+"""`cross_fit`: a cross-fitted estimate of q(x) = P(A, Y | x), all that accuracy and group notions depend on.
 
 Every row's q comes from learners that did not see the row, so that what is solved on these rows holds on others. A new
 row's q is the average over all folds.
@@ -19,8 +19,7 @@ from fairlimits._util.threads import usable_cores
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits._util.workers import MOST_PROCESSES, Team
 from fairlimits.data import Dataset, Encoding, check_seed
-from fairlimits.errors import DataError, InputError
-from fairlimits.law.outcome.classifiers import ClassifierLaw, check_estimator, fit_chances, view_for
+from fairlimits.law.outcome.classifiers import ClassifierLaw, fit_chances, view_for
 from fairlimits.law.outcome.estimates import Outcome
 from fairlimits.law.outcome.exporting import UnknownLayoutError
 from fairlimits.law.outcome.fitting import Table, fit_apart, fit_law, run_jobs
@@ -29,85 +28,23 @@ from fairlimits.law.outcome.models import OutcomeModel, SplitLaw
 from fairlimits.law.outcome.recalibration import Recalibration
 from fairlimits.law.outcome.splits import LEAST_CHANCE
 
-FOLDS = 5
-"""Folds of the cross-fit."""
-
 # A process takes two to three seconds of its core to start and to load scikit-learn. So many rows take about twice that
 # to learn from: then two processes are faster than one even if they have to start, and by more the more rows there are.
 _ROWS_FOR_PROCESSES = 10_000
 
 
-def estimate_outcome(
-    data: Dataset,
-    *,
-    estimator: Any = None,
-    folds: int = FOLDS,
-    random_state: int = 0,
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
+def cross_fit(
+    data: Dataset, fold: Ints, folds: int, *, estimator: Any, random_state: int, n_jobs: int | None, tell: Progress
 ) -> Outcome:
-    """Estimate q(x) = P(A, Y | x) by cross-fitting.
+    """Learn q on people whose fold is known (see `estimate_outcome`)."""
 
-    q is written as P(Y | x) P(A | x, Y). By default each factor is learned by gradient boosting and by logistic
-    regression in every fold, and the learners whose plain average has the lowest out-of-fold log-loss are kept;
-    more than two groups are told apart by a tree of two-way splits. What comes out is recalibrated once, for each group
-    and label, as strongly as the rows justify.
+    def told(done: int, total: int) -> None:
+        tell(done / total, f"learning P(A, Y | x), fit {done} of {total}")
 
-    Parameters
-    ----------
-    data : Dataset
-        The people.
-    estimator : scikit-learn classifier, optional
-        What to learn with instead: anything with ``fit(X, y, sample_weight)`` and ``predict_proba``. Tree models
-        (scikit-learn's trees, forests and boosting, LightGBM, XGBoost, CatBoost) see a column for each feature: numbers
-        as they are, categories as codes, NaN for a missing value if they support it. All others, and
-        pipelines, see numbers scaled, a column for each category, and no missing values. For P(A | x, Y) the label is
-        the last column.
-    folds : int, default=5
-        Folds, each with its share of every group and label.
-    random_state : int, default=0
-        Seed of folds and learners.
-    n_jobs : int, optional
-        Fits that run side by side; the result does not depend on it. By default, from 10,000 rows on, the default
-        learners are fitted in as many processes as there are cores, at most 8, and on fewer rows one by one; a
-        classifier of yours in as many threads as there are cores, or one by one if it is of scikit-learn.
-    progress : callable, optional
-        Called with the fraction done and a few words.
-
-    Returns
-    -------
-    Outcome
-
-    Examples
-    --------
-    >>> import fairlimits as fl
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> data = fl.load_dataset("adult").take(range(3_000))
-    >>> outcome = fl.estimate_outcome(data, estimator=LogisticRegression(max_iter=500))
-    >>> outcome.q.shape  # rows, groups, labels
-    (3000, 2, 2)
-    >>> bool(outcome.calibration_error() < 0.05)
-    True
-    """
-    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
-        raise InputError(f"The number of folds is {folds!r}; give a whole number of at least 2.")
-    if n_jobs is not None and n_jobs < 1:
-        raise InputError(f"The number of jobs is {n_jobs!r}; give at least 1, or leave it out.")
-    if data.n_rows < folds:
-        raise DataError(f"The table has {data.n_rows} rows, too few for {folds} folds; give more rows.")
-    random_state, folds = check_seed(random_state), int(folds)
-    if estimator is not None:
-        check_estimator(estimator)
-    tell_fraction = or_silent(progress)
-
-    def tell(done: int, total: int) -> None:
-        tell_fraction(done / total, f"learning P(A, Y | x), fit {done} of {total}")
-
-    fold = _folds(data, folds, random_state)
     with _team(data, n_jobs, estimator) as team, one_thread_each():
         if estimator is None:
             try:
-                return _by_splits(data, fold, folds, random_state, team, tell)
+                return _by_splits(data, fold, folds, random_state, team, told)
             except UnknownLayoutError as error:
                 warnings.warn(
                     f"{error} One booster is used through predict_proba instead, which is slower; please report this.",
@@ -117,7 +54,7 @@ def estimate_outcome(
                 from sklearn.ensemble import HistGradientBoostingClassifier
 
                 estimator = HistGradientBoostingClassifier(max_features=0.5, early_stopping=False)
-        return _by_classifier(estimator, data, fold, folds, random_state, team.threads, tell)
+        return _by_classifier(estimator, data, fold, folds, random_state, team.threads, told)
 
 
 def estimate_apart(
@@ -245,7 +182,7 @@ def _mean_loss(chance: Floats, weight: Floats) -> float:
     return float(weight @ -np.log(np.maximum(chance, LEAST_CHANCE)) / weight.sum())
 
 
-def _folds(data: Dataset, folds: int, random_state: int) -> Ints:
+def deal_folds(data: Dataset, folds: int, random_state: int) -> Ints:
     """Fold of each row: every group and label is dealt out evenly."""
     order = np.random.default_rng(random_state).permutation(data.n_rows)
     order = order[np.argsort((data.group * 2 + data.label)[order], kind="stable")]

@@ -74,6 +74,19 @@ class Ensemble:
             np.array([own for _, own in linear], dtype=np.float32).reshape(len(linear), columns),
         )
 
+    def part(self, number: int, parts: int) -> Ensemble:
+        """The members of one of some equal parts, in their order."""
+        size = len(self.base) // parts
+        first, end = number * size, (number + 1) * size
+        trees, lines = ((own >= first) & (own < end) for own in (self.member, self.linear))
+        return Ensemble(
+            self.base[first:end],
+            self.trees.chosen(trees),
+            (self.member[trees] - first).astype(np.uint16),
+            (self.linear[lines] - first).astype(np.uint16),
+            self.coefficients[lines],
+        )
+
     def chances(self, codes: Bytes, encoded: Singles | None, values: int | None = None) -> Floats:
         """Chance of the second class.
 

@@ -18,7 +18,7 @@ from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import MUTED, axes_or_new, figure_style, nth_colour, plain_text
 from fairlimits._util.states import Checked
-from fairlimits._util.types import Floats
+from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset
 from fairlimits.errors import InputError
 from fairlimits.law.outcome.models import OutcomeModel, Packed
@@ -114,10 +114,22 @@ class Outcome(Checked, Shown):
 
     def calibration_error(self, bins: int = 10) -> float:
         """Mean absolute difference between estimate and what came true, over all groups, labels and bins."""
-        found = self.calibration(bins)
-        rows = found["rows"].to_numpy()
-        off = np.abs(found["estimate"].to_numpy() - found["came true"].to_numpy())
-        return float(rows @ off / rows.sum())
+        return mean_difference(self.calibration(bins))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the groups."""
+        return self.data.groups
+
+    @property
+    def counts(self) -> Ints:
+        """Rows that count, unweighted, of every group and label, of shape (G, 2)."""
+        return self.data.counts
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.data.n_rows
 
     @property
     def frame_kind(self) -> str:
@@ -131,21 +143,13 @@ class Outcome(Checked, Shown):
 
     def summary(self) -> str:
         """Say what was learned with, how well, and how far the estimate is off; all out of fold."""
-        label = f"{self.losses['P(Y|x)']['chosen']:.4f} for the label by {' and '.join(self.chosen['P(Y|x)'])}"
-        questions = [name for name in self.losses if name != "P(Y|x)"]
-        group = "; there is one group"
-        if len(questions) == 1:
-            (name,) = questions
-            group = f", {self.losses[name]['chosen']:.4f} for the group by {' and '.join(self.chosen[name])}"
-        elif questions:
-            group = f", {self._group_loss():.4f} for the group in {len(questions)} two-way splits"
         return (
             f"P(A, Y | x) was estimated for {self.data.n_rows:,} rows, each by learners that did not see it (held out, "
-            f"{self.model.n_folds} folds). Log-loss: {label}{group}. Estimates and what came true differ by "
-            f"{self.calibration_error():.4f} on average over groups, labels and bins, chance included."
+            f"{self.model.n_folds} folds). {losses_in_words(self.losses, self.chosen, self.group_loss())} "
+            f"{difference_in_words(self.calibration_error())}"
         )
 
-    def _group_loss(self) -> float:
+    def group_loss(self) -> float:
         """Mean of minus the logarithm of the chance given to the own group, with the label known."""
         rows = np.arange(self.data.n_rows)
         of_label = self.q[rows, :, self.data.label]
@@ -161,28 +165,7 @@ class Outcome(Checked, Shown):
         bins : int, default=10
             Bins for each group and label.
         """
-        found = self.calibration(bins).to_pylist()
-        with figure_style():
-            ax = axes_or_new(ax, (5.6, 4.4))
-            ax.axline((0, 0), slope=1, color=MUTED, linewidth=1)
-            for g, name in enumerate(self.data.groups):
-                for y in (0, 1):
-                    own = [row for row in found if row["group"] == name and row["label"] == y]
-                    ax.errorbar(
-                        [row["estimate"] for row in own],
-                        [row["came true"] for row in own],
-                        yerr=[2 * row["standard error"] for row in own],
-                        fmt="o",
-                        markersize=5,
-                        elinewidth=1,
-                        color=nth_colour(g),
-                        markerfacecolor=nth_colour(g) if y else "white",
-                        label=plain_text(f"label {y}, {name}"),
-                    )
-            ax.set_xlabel("mean estimate of group and label; bars: two standard errors")
-            ax.set_ylabel("share that came true (held out)")
-            ax.legend(fontsize="small", ncols=1 + len(self.data.groups) // 5)
-        return ax
+        return draw_calibration(self.calibration(bins), self.data.groups, ax)
 
     def __repr__(self) -> str:
         return f"Outcome({self.data.n_rows} rows, groups {', '.join(self.data.groups)})"
@@ -243,3 +226,59 @@ class Outcome(Checked, Shown):
             raise InputError("the losses of the learners are not there")
         if not all(math.isfinite(loss) and loss >= 0 for loss in known):
             raise InputError("a loss of a learner is not a number of at least 0")
+
+
+def mean_difference(calibration: pa.Table) -> float:
+    """Mean absolute difference between estimate and what came true in a table of `Outcome.calibration`."""
+    rows = calibration["rows"].to_numpy()
+    off = np.abs(calibration["estimate"].to_numpy() - calibration["came true"].to_numpy())
+    return float(rows @ off / rows.sum())
+
+
+def losses_in_words(
+    losses: Mapping[str, Mapping[str, float]], chosen: Mapping[str, tuple[str, ...]], group_loss: float
+) -> str:
+    """Say the log-losses of label and group, and by which learners."""
+    label = f"{losses['P(Y|x)']['chosen']:.4f} for the label by {' and '.join(chosen['P(Y|x)'])}"
+    questions = [name for name in losses if name != "P(Y|x)"]
+    group = "; there is one group"
+    if len(questions) == 1:
+        (name,) = questions
+        group = f", {losses[name]['chosen']:.4f} for the group by {' and '.join(chosen[name])}"
+    elif questions:
+        group = f", {group_loss:.4f} for the group in {len(questions)} two-way splits"
+    return f"Log-loss: {label}{group}."
+
+
+def difference_in_words(difference: float) -> str:
+    """Say how far estimates are off."""
+    return (
+        f"Estimates and what came true differ by {difference:.4f} on average over groups, labels and bins, chance "
+        "included."
+    )
+
+
+def draw_calibration(calibration: pa.Table, groups: tuple[str, ...], ax: Axes | None) -> Axes:
+    """Draw a table of `Outcome.calibration`."""
+    found = calibration.to_pylist()
+    with figure_style():
+        ax = axes_or_new(ax, (5.6, 4.4))
+        ax.axline((0, 0), slope=1, color=MUTED, linewidth=1)
+        for g, name in enumerate(groups):
+            for y in (0, 1):
+                own = [row for row in found if row["group"] == name and row["label"] == y]
+                ax.errorbar(
+                    [row["estimate"] for row in own],
+                    [row["came true"] for row in own],
+                    yerr=[2 * row["standard error"] for row in own],
+                    fmt="o",
+                    markersize=5,
+                    elinewidth=1,
+                    color=nth_colour(g),
+                    markerfacecolor=nth_colour(g) if y else "white",
+                    label=plain_text(f"label {y}, {name}"),
+                )
+        ax.set_xlabel("mean estimate of group and label; bars: two standard errors")
+        ax.set_ylabel("share that came true (held out)")
+        ax.legend(fontsize="small", ncols=1 + len(groups) // 5)
+    return ax

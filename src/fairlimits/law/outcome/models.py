@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlimits._util.archives import nest, unnest
-from fairlimits._util.types import Floats
+from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, read_features
 from fairlimits.errors import FileError, InputError
 from fairlimits.law.outcome.classifiers import ClassifierLaw
@@ -65,6 +65,23 @@ class SplitLaw:
         label = self.label.chances(codes, encoded)[:, 0]
         sides = [own.chances(codes, encoded, 2) for own in self.sides]
         return joint(label, sides, self.splits, len(self.codes.schema.groups))
+
+    def predict_fold(self, fold: int, columns: Columns, n_rows: int) -> Floats:
+        """Estimate q by the learners of one fold alone."""
+        return self._of_fold[fold].predict(columns, n_rows)
+
+    @cached_property
+    def _of_fold(self) -> tuple[SplitLaw, ...]:
+        # The members of a fold follow those of the fold before, as many in each.
+        return tuple(
+            replace(
+                self,
+                label=self.label.part(k, self.folds),
+                sides=tuple(own.part(k, self.folds) for own in self.sides),
+                folds=1,
+            )
+            for k in range(self.folds)
+        )
 
     @cached_property
     def _linear(self) -> bool:
@@ -163,6 +180,14 @@ class OutcomeModel:
     def predict_columns(self, columns: Columns, n_rows: int) -> Floats:
         """Estimate q for features coded as in `Dataset.columns`."""
         return self.recalibration.apply(self.law.predict(columns, n_rows))
+
+    def predict_out_of_fold(self, columns: Columns, fold: Ints) -> Floats:
+        """Estimate q for rows that were learned from, each by the learners of its fold, which did not see it."""
+        q = np.empty((len(fold), len(self.schema.groups), 2))
+        for k in np.unique(fold).tolist():
+            rows = np.flatnonzero(fold == k)
+            q[rows] = self.law.predict_fold(k, {name: own[rows] for name, own in columns.items()}, len(rows))
+        return self.recalibration.apply(q)
 
     @property
     def is_plain(self) -> bool:

@@ -93,6 +93,13 @@ class Trees:
         inner = (getattr(self, name)[:nodes] for name in _ARRAYS[2:])
         return Trees(self.sizes, leaves, self.values[:ends], *inner)
 
+    def chosen(self, which: Flags) -> Trees:
+        """Only some of the trees, in their order."""
+        leaves = self.leaves.astype(np.int64)
+        values, nodes = np.repeat(which, leaves), np.repeat(which, leaves - 1)
+        inner = (getattr(self, name)[nodes] for name in _ARRAYS[2:])
+        return Trees(self.sizes, self.leaves[which], self.values[values], *inner)
+
     def masks(self, codes: Bytes) -> Masks:
         """Leaves that each row can still reach by its first features, of shape (rows, T).
 

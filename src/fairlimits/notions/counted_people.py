@@ -1,0 +1,136 @@
+"""`CountedPeople`: labelled people of whom those who are alike are counted instead of kept one by one.
+
+Every figure of decided people is a function of sums over them: how many there are, what they weigh, and what the
+squares of their weights add up to. So people of one group and label who are decided alike need one entry, however many
+they are, and figures on a billion rows are those of a few thousand entries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairlimits._util.frames import ARROW
+from fairlimits._util.types import Floats, Ints
+from fairlimits.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class CountedPeople:
+    """Labelled people, those who are alike in one entry (see `People`).
+
+    Parameters
+    ----------
+    group : ndarray of int64 of shape (k,)
+        Position of each entry's group.
+    label : ndarray of int8 of shape (k,)
+        Its label.
+    times : ndarray of int64 of shape (k,)
+        People in it who count.
+    weight, squared_weight : ndarray of shape (k,)
+        Sum of their weights, and of the squares of these.
+    groups : tuple of str
+        Names of the groups.
+    n_rows : int
+        All rows, those of weight 0 too.
+    frame_kind : str
+        Library whose frame they came in.
+    """
+
+    group: NDArray[np.int64]
+    label: NDArray[np.int8]
+    times: Ints
+    weight: Floats
+    squared_weight: Floats
+    groups: tuple[str, ...]
+    n_rows: int
+    frame_kind: str = ARROW
+
+    @cached_property
+    def shares(self) -> Floats:
+        """What each entry counts, as a share of all."""
+        return np.asarray(self.weight / self._total)
+
+    @cached_property
+    def squares(self) -> Floats:
+        """Sum of the squares of what each person of an entry counts."""
+        return np.asarray(self.squared_weight / self._total**2)
+
+    @cached_property
+    def _total(self) -> float:
+        total = float(self.weight.sum())
+        if not total > 0:
+            raise DataError("No row counts: there are none, or all weights are 0; give some rows a weight above 0.")
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Rows of a table that are alike in some numbers, counted; two tables' kinds add up, whatever their order.
+
+    Parameters
+    ----------
+    values : ndarray of float64 of shape (k, c)
+        The numbers, each combination once, in order.
+    times, weight, squared_weight : ndarray of shape (k,)
+        Rows that count, the sum of their weights, and that of the squares of these.
+    n_rows : int
+        All rows.
+    """
+
+    values: Floats
+    times: Ints
+    weight: Floats
+    squared_weight: Floats
+    n_rows: int
+
+    @classmethod
+    def of(cls, values: Floats, weight: Floats | None) -> Kinds:
+        """Count rows; `values` has a row for each, and without a weight each counts 1."""
+        ones = np.ones(len(values), dtype=np.int64)
+        if weight is None:
+            return cls(values, ones, ones.astype(np.float64), ones.astype(np.float64), len(values))._joined()
+        return cls(values, ones * (weight > 0), weight, weight**2, len(values))._joined()
+
+    def __add__(self, other: Kinds) -> Kinds:
+        return Kinds(
+            np.concatenate([self.values, other.values]),
+            np.concatenate([self.times, other.times]),
+            np.concatenate([self.weight, other.weight]),
+            np.concatenate([self.squared_weight, other.squared_weight]),
+            self.n_rows + other.n_rows,
+        )._joined()
+
+    def _joined(self) -> Kinds:
+        # Adding 0 turns -0 into 0, which it equals but has other bits.
+        values = np.ascontiguousarray(self.values + 0.0)
+        bits = values.view(np.dtype((np.void, values.dtype.itemsize * values.shape[1]))).ravel()
+        _, first, kind = np.unique(bits, return_index=True, return_inverse=True)
+        times = np.zeros(len(first), dtype=np.int64)
+        np.add.at(times, kind, self.times)
+        weight, squared = (
+            np.bincount(kind, weights=own, minlength=len(first)).astype(np.float64)
+            for own in (self.weight, self.squared_weight)
+        )
+        return Kinds(values[first], times, weight, squared, self.n_rows)
+
+    def with_values(self, values: Floats) -> Kinds:
+        """The same rows, told apart by other numbers, of which each kind has some."""
+        return replace(self, values=np.asarray(values, dtype=np.float64))._joined()
+
+    def people(self, groups: tuple[str, ...], frame_kind: str) -> tuple[CountedPeople, Floats]:
+        """The rows as people, where the last two numbers are group and label; and the other numbers, (c - 2, k)."""
+        counted = CountedPeople(
+            self.values[:, -2].astype(np.int64),
+            self.values[:, -1].astype(np.int8),
+            self.times,
+            self.weight,
+            self.squared_weight,
+            groups,
+            self.n_rows,
+            frame_kind,
+        )
+        return counted, np.ascontiguousarray(self.values[:, :-2].T)

@@ -1,0 +1,29 @@
+"""The benchmark of the good law at any size measures what it says, here on few rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import any_size
+
+
+def test_the_simulated_law_is_a_law_and_its_last_files_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(any_size, "FILE_ROWS", 2000)
+    monkeypatch.setattr(any_size, "_TRUTH_ROWS", 20_000)
+    monkeypatch.setattr(any_size, "_TRUTH_CELLS", 16)
+    monkeypatch.setattr(any_size, "SAMPLE", 1500)
+    x, place = any_size.draw_x(1000, True, 0)
+    q = any_size.true_q(x, place)
+    np.testing.assert_allclose(q.sum(axis=(1, 2)), 1)
+    any_size.write_rows(tmp_path, 3)
+    found = any_size.measure(tmp_path, 3)
+    assert found["rows"] == 6000
+    truth = any_size.true_limit(3)
+    assert abs(found["plug-in"] - truth) < 0.06
+    text = any_size.markdown([found | {"truth": truth, "features": 1.0, "sample": truth + 0.01, "load": 0.5}])
+    assert "| 6,000 |" in text
+    assert "+1.00" in text
+    assert "Learning curve at 6,000 rows" in text
