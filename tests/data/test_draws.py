@@ -19,7 +19,7 @@ SEEN = [0.6695113540264677, 0.6695113540264677, 0.383398244607858, 0.70246312838
 
 
 def draws(frame: Any, seed: int = 0) -> Floats:
-    return row_draws(Table.open(frame), seed, "content")
+    return row_draws(Table.open(frame), seed, draw_by="content")
 
 
 def table(rows: int = 2_000) -> pd.DataFrame:
@@ -80,7 +80,7 @@ def test_equal_rows_share_a_draw_by_content_only() -> None:
     frame = table()
     twice = pa.concat_tables([pa.Table.from_pandas(frame, preserve_index=False)] * 3)
     rows = len(frame)
-    by_content, by_row = (row_draws(Table.open(twice), 3, own) for own in ("content", "row"))
+    by_content, by_row = (row_draws(Table.open(twice), 3, draw_by=own) for own in ("content", "row"))
     np.testing.assert_array_equal(by_content[:rows], by_content[rows : 2 * rows])
     # Of equals the first has the draw that it would have alone.
     alone = len(set(by_content[:rows]))
