@@ -16,8 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks import (
-    any_size,
     ablation,
+    any_size,
     decorrelation,
     explorer,
     fidelity,

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from fairlimits._util.types import Floats
-from fairlimits.notions import differences, rows_to_certify
+from fairlimits.notions import CountedPeople, differences, rows_to_certify
 
 DRAWS = 400
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """People of two groups, as plain arrays."""
-
-    group: NDArray[np.int64]
-    label: NDArray[np.int8]
-    groups: tuple[str, ...] = ("a", "b")
-    frame_kind: str = "arrow"
-
-    @property
-    def shares(self) -> Floats:
-        return np.full(len(self.group), 1 / len(self.group))
 
 
 def how_often(rows: int, notion: str, tolerance: float, true_gap: float) -> float:
@@ -33,7 +15,8 @@ def how_often(rows: int, notion: str, tolerance: float, true_gap: float) -> floa
     rng, certified = np.random.default_rng(0), 0
     for _ in range(DRAWS):
         group = (rng.random(rows) < 0.7).astype(np.int64)
-        people = Drawn(group, (rng.random(rows) < 0.4).astype(np.int8))
+        label, ones = (rng.random(rows) < 0.4).astype(np.int8), np.ones(rows)
+        people = CountedPeople(group, label, ones.astype(np.int64), ones, ones, ("a", "b"), rows)
         decided = (rng.random(rows) < 0.4 + true_gap * (group - 0.5)).astype(float)
         certified += differences(people, decided, [notion]).chance({notion: tolerance}) <= 0.05
     return certified / DRAWS
