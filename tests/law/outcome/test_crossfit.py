@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info
 from fairlimits import estimate_outcome
 from fairlimits.data import Dataset
 from fairlimits.errors import DataError, InputError
-from fairlimits.law.outcome import crossfit
+from fairlimits.law.outcome import estimating
 from fairlimits.law.outcome.exporting import UnknownLayoutError
 from known_people import known, people, read
 
@@ -215,7 +215,7 @@ def test_people_of_weight_0_have_no_say() -> None:
     # The same folds, which are dealt out by label.
     fold = np.arange(300) % 2
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crossfit, "_folds", lambda *_: fold)
+        patch.setattr(estimating, "deal_folds", lambda *_: fold)
         first = estimate_outcome(Dataset(data.schema, data.columns, data.group, data.label, weight), folds=2)
         found = estimate_outcome(second, folds=2)
     assert found.q[:150] == pytest.approx(first.q[:150], abs=1e-6)
