@@ -50,17 +50,39 @@ def collect(folder: Path) -> dict[str, Any]:
             content[path.stem] = records
         else:
             name, _, learners = path.stem.rpartition("-")
-            content["coverage" if learners == "linear" else "tightness"][name] = records
+            content["coverage" if learners == "linear" else "tightness"][name] = [_slim(own) for own in records]
     KEPT.write_bytes(gzip.compress(json.dumps(content).encode(), mtime=0))
     return content
+
+
+def _slim(record: dict[str, Any]) -> dict[str, Any]:
+    """A draw without what the page does not use, to five digits."""
+    used = ("truth", "value", "upper", "error", "twins truth", "twins upper")
+    lines = {
+        name: {key: np.round(own[key], 5).tolist() for key in used if key in own}
+        for name, own in record["lines"].items()
+    }
+    return {"rows": record["rows"], "lines": lines} | {key: record[key] for key in record if key.startswith("twins")}
 
 
 def write(folder: Path) -> None:
     """Write the page and its picture."""
     content = collect(folder)
+    PAGE.write_text(page(content), encoding="utf-8")
+    _draw_growth(content["growth"])
+
+
+def kept() -> dict[str, Any]:
+    """What is kept of what was measured."""
+    content: dict[str, Any] = json.loads(gzip.decompress(KEPT.read_bytes()))
+    return content
+
+
+def page(content: dict[str, Any]) -> str:
+    """The page, from what was measured."""
     parts = [_INTRO, _COVERAGE, *_coverage(content["coverage"]), *_tightness(content), *_brackets(content["brackets"])]
     parts += _growth(content["growth"])
-    PAGE.write_text("\n".join(parts) + "\n", encoding="utf-8")
+    return "\n".join(parts) + "\n"
 
 
 def _lines(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -212,8 +234,8 @@ def _published(records: list[dict[str, Any]]) -> Iterator[str]:
     for (data, aware, method), values in sorted(found.items()):
         accuracy, gap = np.mean(values, axis=0)
         tops = [own for record in records if record["data"] == data for own in record["lines"]]
-        wide = min((eps for eps in TOLERANCES if eps >= gap), default=TOLERANCES[-1])
-        upper = [own["upper"] for own in tops if (own["notion"], own["tolerance"], own["aware"]) == ("DP", wide, aware)]
+        wide = min((("DP", eps) for eps in TOLERANCES if eps >= gap), default=("none", 0.0))
+        upper = [own["upper"] for own in tops if (own["notion"], own["tolerance"], own["aware"]) == (*wide, aware)]
         if upper:
             yield (
                 f"| {data} | {'seen' if aware else 'hidden'} | {method} | {accuracy:.4f} | {gap:.4f} | {upper[0]:.4f} |"
@@ -234,18 +256,30 @@ def _growth(records: list[dict[str, Any]]) -> Iterator[str]:
     )
     yield "| rows | have a twin | limit less truth, no constraint | DP <= 0.05 |"
     yield "| --- | --- | --- | --- |"
-    slack = {
-        name: [float(np.mean([own[1] for own in record["lines"][name]])) - record["truth"][name] for record in records]
-        for name in ("none", "DP 0.05")
-    }
+    slack = {name: _slack(records, name) for name in ("none", "DP 0.05")}
     for at, record in enumerate(records):
         yield f"| {record['rows']:,} | {record['twins']:.0%} | {slack['none'][at]:.4f} | {slack['DP 0.05'][at]:.4f} |"
+
+
+def _slack(records: list[dict[str, Any]], name: str) -> list[float]:
+    """How far the limit is above the truth, for each number of rows."""
+    return [float(np.mean([own[1] for own in record["lines"][name]])) - record["truth"][name] for record in records]
+
+
+def _draw_growth(records: list[dict[str, Any]]) -> None:
+    if not records:
+        return
+    records = sorted(records, key=lambda own: own["rows"])
     with figure_style():
         figure, ax = subplots(figsize=(6.0, 3.6))
         rows = [record["rows"] for record in records]
         for name, colour in (("none", COLOURS["unaware"]), ("DP 0.05", COLOURS["DP"])):
             ax.plot(
-                rows, slack[name], "o-", color=colour, label="no constraint" if name == "none" else "DP within 0.05"
+                rows,
+                _slack(records, name),
+                "o-",
+                color=colour,
+                label="no constraint" if name == "none" else "DP within 0.05",
             )
         for row, record in zip(rows, records, strict=True):
             ax.annotate(f"{record['twins']:.0%}", (row, 0), (0, 4), textcoords="offset points", ha="center", fontsize=8)

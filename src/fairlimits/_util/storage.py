@@ -70,7 +70,8 @@ def check_writable(target: Path) -> None:
         if not os.path.isdir(target.parent):
             raise FileError(f"The directory {target.parent} does not exist; create it, or write somewhere else.")
         with suppress(FileNotFoundError):
-            os.stat(target)
+            # A link gives way, wherever it leads.
+            os.lstat(target)
         if not os.access(target.parent, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 

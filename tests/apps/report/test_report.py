@@ -90,6 +90,7 @@ def test_the_content_is_plain_data_and_every_key_is_documented(report: fl.Report
     for own in content["on_cells"]["affected"]:
         own.pop("person")
         own.pop("groups")
+    content["from_above"].pop("resolution")
     assert set(keys(content)) - set(NOTIONS) - {"IF"} <= documented
 
 
@@ -153,7 +154,7 @@ def test_the_first_screen_answers(page: str) -> None:
         assert words in first or (words == "clash" and "No two notions" in first)
     assert "Labels are taken as they are" in first
     # Every figure of the table has its interval, or says that it has none.
-    cells = re.findall(r"<td data-head=[^>]*><span>(.*?)</span></td>", first)
+    cells = re.findall(r"<td[^>]* data-head=[^>]*><span>(.*?)</span></td>", first)
     assert len(cells) == 4 * len(NOTIONS)
     assert all(re.search(r"<small>\(-?[\d.]+ to -?[\d.]+\)</small>", cell) for cell in cells)
     # The gap that a tolerance came to is also what it is certified to be at most.

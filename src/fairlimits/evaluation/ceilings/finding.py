@@ -92,7 +92,7 @@ def ceiling(
     --------
     >>> import fairlimits as fl
     >>> people = fl.load_dataset("adult").take(range(3000))
-    >>> top = fl.ceiling(people, {"DP": 0.05}, resolution={"age": 10, "hours_per_week": 20})
+    >>> top = fl.ceiling(people, {"DP": 0.05}, resolution={"age": 10, "hours-per-week": 20})
     >>> bool(top.value <= top.upper <= 1.0)
     True
     """
