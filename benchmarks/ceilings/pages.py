@@ -284,6 +284,8 @@ def _draw_growth(records: list[dict[str, Any]]) -> None:
         for row, record in zip(rows, records, strict=True):
             ax.annotate(f"{record['twins']:.0%}", (row, 0), (0, 4), textcoords="offset points", ha="center", fontsize=8)
         ax.set_xscale("log")
+        ax.set_xticks(rows, [f"{row:,}" for row in rows])
+        ax.minorticks_off()
         ax.set_ylim(0, None)
         ax.set_xlabel("rows; below each point the share of people with a twin")
         ax.set_ylabel("upper limit less truth")

@@ -100,6 +100,7 @@ POSITIONAL = {
     "load": ("path",),
     "load_dataset": ("name",),
     "merge": ("distributions",),
+    "monitor": ("rule", "tables"),
     "open_data": ("source",),
     "report": ("data", "tolerances"),
     "save": ("thing", "path"),

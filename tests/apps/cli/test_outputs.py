@@ -49,7 +49,9 @@ SUFFIX = {
     "merge": ".npz",
 }
 IN_PARTS = [("frontier", "--output"), ("cells", "--output")]
-READ = {("cells", "--like"), ("decorrelate", "--plan")}
+READ = {("cells", "--like"), ("decorrelate", "--plan"), ("monitor", "--rule")}
+# Tried in a test of its own, because its first argument is not a table.
+OF_MONITOR = {("monitor", "--output"), ("monitor", "--plot")}
 FOLDERS = {("reproduce", "--output")}
 
 
@@ -280,7 +282,7 @@ def test_every_option_that_names_a_file_is_tried_here() -> None:
         for name, kind in get_type_hints(callback).items()
         if kind in (Path, Path | None)
     }
-    assert found == set(WRITERS) | READ | FOLDERS
+    assert found == set(WRITERS) | READ | FOLDERS | OF_MONITOR
 
 
 def test_json_is_all_that_is_printed(
@@ -304,3 +306,14 @@ def test_every_command_has_json_but_the_one_that_serves() -> None:
         assert command.callback is not None
         offered = "as_json" in inspect.signature(command.callback).parameters
         assert offered == (command.callback.__name__ != "explore")
+
+
+@pytest.mark.parametrize("words", [["-o", "parts/part0.csv"], ["--output", "people.csv"]])
+def test_a_watch_does_not_replace_what_it_reads(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    refused(capsys, ["monitor", "cells.npz", "people.csv", "parts/part0.csv", *words])
+
+
+def test_a_watch_does_not_write_two_things_to_one_file(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("one.png").symlink_to("two.csv")
+    tables = ["people.csv", "parts/part0.csv"]
+    refused(capsys, ["monitor", "cells.npz", *tables, "-o", "two.csv", "--plot", "one.png"], "the same file")

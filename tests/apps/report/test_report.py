@@ -122,7 +122,7 @@ def test_page_is_whole_and_needs_nothing_else(page: str) -> None:
 
 def test_every_picture_speaks_and_gives_its_data(page: str) -> None:
     pictures = page.count("<figure>")
-    assert pictures == 6
+    assert pictures == 8
     assert page.count('role="img" aria-label="') == pictures
     files = re.findall(r'download="(\w+)\.csv" href="data:text/csv;base64,([^"]+)"', page)
     # Two tables have theirs too.

@@ -170,7 +170,8 @@ def test_with_the_group_seen_rows_go_to_cells_in_the_order_of_their_chance() -> 
 def test_cells_without_anybody_of_a_group_are_not_for_it() -> None:
     mass = np.array([[[0.2, 0.1], [0.0, 0.0]], [[0.1, 0.1], [0.1, 0.4]]])
     q = np.array([[[0.3, 0.2], [0.2, 0.3]]])
-    cuts = chance_cuts(mass, np.repeat(q, 4, axis=0), np.full(4, 0.25))
+    of_group = np.repeat(q.sum(axis=2), 4, axis=0)
+    cuts = chance_cuts(mass, np.repeat(q[:, :, 1], 4, axis=0) / of_group, 0.25 * of_group)
     assert np.isfinite(cuts).tolist() == [[True], [False]]
     data, outcome = learned()
     own = discretize(data, 12, partition="outcome", outcome=outcome).places

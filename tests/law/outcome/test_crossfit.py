@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info
 from fairlimits import estimate_outcome
 from fairlimits.data import Dataset
 from fairlimits.errors import DataError, InputError
-from fairlimits.law.outcome import estimating
+from fairlimits.law.outcome import crossfit, estimating
 from fairlimits.law.outcome.exporting import UnknownLayoutError
 from known_people import known, people, read
 
