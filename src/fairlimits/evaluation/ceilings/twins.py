@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 
 import numpy as np
 
@@ -119,7 +120,9 @@ class Twins:
 
     def share(self, aware: bool) -> float:
         """Share of the people, by weight, who have a twin: somebody alike in all that a rule sees."""
-        return float(self.data.shares @ (np.bincount(self.seen_kind(aware))[self.seen_kind(aware)] > 1))
+        kind, weight = self.seen_kind(aware), self.data.shares
+        # Exact sums: where all have a twin the share is 1, and not 1 but for rounding.
+        return fsum(weight[np.bincount(kind)[kind] > 1]) / fsum(weight)
 
     def kinds(self, aware: bool) -> int:
         """Number of kinds."""
