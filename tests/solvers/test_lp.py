@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 from fairlimits.errors import InfeasibleError, SolverError
 from fairlimits.solvers import proofs
 from fairlimits.solvers.lp import Draft, Program
-from fairlimits.solvers.parametric import Line
+from fairlimits.solvers.parametric import Line, certify, follow
 from fairlimits.solvers.proofs import Ending, Failure, Optimum, certificates
 
 
@@ -284,7 +284,7 @@ def test_dense_rows_come_first() -> None:
     program.add_sparse_rows(sp.csr_array([[1.0, 0.0]]), np.array([0.0]), np.array([0.5]))
     with pytest.raises(SolverError, match="before sparse"):
         program.add_dense_rows(np.ones((1, 2)), np.zeros(1), np.ones(1))
-    assert program.follow(Line(*(np.zeros(2),) * 4), 1.0) is None
+    assert follow(program, Line(*(np.zeros(2),) * 4), 1.0) is None
 
 
 @given(problems(open_sides=False), st.integers(0, 100_000))
@@ -293,7 +293,7 @@ def test_following_a_line_finds_the_optimum_at_every_point(problem: Problem, see
     m = len(problem.matrix)
     line = Line(problem.row_lower, problem.row_upper, -rng.exponential(size=m), rng.exponential(size=m))
     program = problem.program()
-    pieces = program.follow(line, 1.0)
+    pieces = follow(program, line, 1.0)
     if pieces is None:
         # The way may be lost, not the answer: without rows there is none at all.
         return
@@ -301,7 +301,7 @@ def test_following_a_line_finds_the_optimum_at_every_point(problem: Problem, see
     assert pieces[-1].stop == 1
     assert all(one.stop == other.start for one, other in itertools.pairwise(pieces))
     at = np.sort(np.concatenate([rng.random(6), [0.0, 1.0], [piece.start for piece in pieces]]))
-    found = program.certify(pieces, line, at)
+    found = certify(program, pieces, line, at)
     assert found is not None
     for t, optimum in zip(at.tolist(), found, strict=True):
         here = replace(problem, row_lower=line.lower + t * line.lower_move, row_upper=line.upper + t * line.upper_move)
@@ -317,21 +317,21 @@ def test_following_seldom_loses_its_way() -> None:
         line = Line(np.zeros(3), np.zeros(3), -np.ones(3), np.ones(3))
         program = Program(rng.normal(size=30), -np.ones(30), np.ones(30))
         program.add_dense_rows(matrix, np.zeros(3), np.zeros(3))
-        pieces = program.follow(line, 5.0)
-        lost += pieces is None or program.certify(pieces, line, np.linspace(0, 5, 9)) is None
+        pieces = follow(program, line, 5.0)
+        lost += pieces is None or certify(program, pieces, line, np.linspace(0, 5, 9)) is None
     assert lost == 0
 
 
 def test_a_wrong_piece_is_not_certified() -> None:
     program = small()
     line = Line(np.array([-1.0]), np.array([1.0]), np.array([0.0]), np.array([1.0]))
-    pieces = program.follow(line, 2.0)
+    pieces = follow(program, line, 2.0)
     assert pieces is not None
-    assert program.certify(pieces, line, np.array([0.5])) is not None
+    assert certify(program, pieces, line, np.array([0.5])) is not None
     cheap = [replace(piece, duals=piece.duals * 0) for piece in pieces]
     far = [replace(piece, rest=piece.rest * 0 + 1, basic=piece.basic[:0]) for piece in pieces]
-    assert program.certify(cheap, line, np.array([0.5])) is None
-    assert program.certify(far, line, np.array([0.5])) is None
+    assert certify(program, cheap, line, np.array([0.5])) is None
+    assert certify(program, far, line, np.array([0.5])) is None
 
 
 def test_what_the_solver_gives_up_on_can_be_proven_infeasible() -> None:

@@ -17,7 +17,18 @@ from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.rate_rows import Correction, compile_rows
 from fairlimits.limits.variables import Variables
 from fairlimits.notions import ACCURACY, INDIVIDUAL, Objective, Requirement, Rows
-from fairlimits.solvers import LazyPairs, Line, Optimum, Piece, Program, SiftedProgram, most_even, round_optimum
+from fairlimits.solvers import (
+    LazyPairs,
+    Line,
+    Optimum,
+    Piece,
+    Program,
+    SiftedProgram,
+    certify,
+    follow,
+    most_even,
+    round_optimum,
+)
 
 SIFTED = 200_000
 """Variables from which on a few are solved for at a time: a plain simplex method is as fast at 65,536 of them, and
@@ -134,7 +145,7 @@ class FairProgram:
         traced = self._follow(start, move, float(at[-1]))
         if traced is not None:
             pieces, line = traced
-            found = self._program.certify(pieces, line, at)
+            found = certify(self._program, pieces, line, at)
             if found is not None:
                 return [self._solved(optimum) for optimum in found]
         return [self.solve({name: start[name] + t * move[name] for name in start}) for t in at.tolist()]
@@ -154,7 +165,7 @@ class FairProgram:
             return None
         pieces, line = traced
         at = np.array([*(piece.start for piece in pieces), end])
-        found = self._program.certify(pieces, line, at)
+        found = certify(self._program, pieces, line, at)
         return None if found is None else (at, [self._solved(optimum) for optimum in found])
 
     def _follow(
@@ -176,7 +187,7 @@ class FairProgram:
         if not (np.isfinite(upper_end).all() and end > 0):
             return None
         line = Line(lower, upper, (lower_end - lower) / end, (upper_end - upper) / end)
-        pieces = self._program.follow(line, end)
+        pieces = follow(self._program, line, end)
         return None if pieces is None else (pieces, line)
 
     def _solved(self, optimum: Optimum) -> Solved:

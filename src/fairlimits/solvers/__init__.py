@@ -6,7 +6,7 @@ from fairlimits.solvers.constraints import PairConstraints
 from fairlimits.solvers.layouts import Layout
 from fairlimits.solvers.lp import Program
 from fairlimits.solvers.pairs import MISSED, LazyPairs, difference_rows, times
-from fairlimits.solvers.parametric import Line, Piece
+from fairlimits.solvers.parametric import Line, Piece, certify, follow
 from fairlimits.solvers.proofs import Optimum
 from fairlimits.solvers.rounding import Rounded, round_optimum
 from fairlimits.solvers.sifting import SiftedProgram
@@ -23,7 +23,9 @@ __all__ = [
     "Program",
     "Rounded",
     "SiftedProgram",
+    "certify",
     "difference_rows",
+    "follow",
     "most_even",
     "round_optimum",
     "times",

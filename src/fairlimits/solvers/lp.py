@@ -19,7 +19,6 @@ import scipy.sparse as sp
 
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InfeasibleError, SolverError
-from fairlimits.solvers.parametric import Line, Piece, follow
 from fairlimits.solvers.proofs import Ending, Failure, Optimum, certificates
 
 # What sums of rates and scores may be off by; a row that must be missed by more cannot be met.
@@ -332,51 +331,38 @@ class Program:
         return Draft(x, duals)
 
     def _checked(self, draft: Draft) -> Optimum | Failure:
-        found = self._certificates(draft.x[None], draft.duals[None], self._row_lower[None], self._row_upper[None])
-        return found if isinstance(found, Failure) else found[0]
+        proven = self.prove_points(draft.x[None], draft.duals[None], (self._row_lower[None], self._row_upper[None]))
+        return proven if isinstance(proven, Failure) else proven[0]
 
-    def _certificates(self, x: Floats, duals: Floats, lower: Floats, upper: Floats) -> list[Optimum] | Failure:
-        """Prove that points (P, n) are optimal for row bounds (P, m), or say what is wrong with one."""
+    def prove_points(self, x: Floats, duals: Floats, bounds: tuple[Floats, Floats]) -> list[Optimum] | Failure:
+        """Prove that points are optimal, each for row bounds of its own, or say what is wrong with one.
+
+        Parameters
+        ----------
+        x : ndarray of shape (P, n)
+            The points.
+        duals : ndarray of shape (P, m)
+            Duals of the rows at each of them.
+        bounds : tuple of ndarray of shape (P, m)
+            Bounds of the rows.
+        """
         dense = self._dense.shape[0]
         activity = x @ self._dense.T
         reduced = self._cost - duals[:, :dense] @ self._dense
         if self._sparse.shape[0]:
             activity = np.concatenate([activity, (self._sparse @ x.T).T], axis=1)
             reduced = reduced - (self._sparse.T @ duals[:, dense:].T).T
-        return certificates(self._cost, (self._lower, self._upper), x, activity, duals, reduced, (lower, upper))
+        return certificates(self._cost, self.box, x, activity, duals, reduced, bounds)
 
-    def follow(self, line: Line, end: float) -> list[Piece] | None:
-        """Follow the optimum while the row bounds move along a line, from t = 0 to `end`.
+    def basis(self) -> tuple[Ints, Flags]:
+        """Return which variables are basic now, and which of the others are at their upper bound.
 
-        Only for programs of few, dense rows. Nothing is proven yet: `certify` the points that are used.
-
-        Returns
-        -------
-        list of Piece or None
-            None if the way was lost; then solve point by point.
+        Row activities count as variables, numbered behind the columns.
         """
-        if self._sparse.shape[0] or not self._dense.shape[0]:
-            return None
-        self.set_row_bounds(line.lower, line.upper)
-        self.solve()
         basis = self._highs.getBasis()
         status = np.array([int(s) for s in (*basis.col_status, *basis.row_status)])
-        basic = np.flatnonzero(status == int(highspy.HighsBasisStatus.kBasic))
-        if len(basic) != self._dense.shape[0]:
-            return None
-        at_upper: Flags = status == int(highspy.HighsBasisStatus.kUpper)
-        return follow(self._cost, self._dense, (self._lower, self._upper), line, basic, at_upper, end)
-
-    def certify(self, pieces: list[Piece], line: Line, at: Floats) -> list[Optimum] | None:
-        """Prove the points of some pieces, at rising `at` on the line; None if one of them is not optimal."""
-        starts = np.array([piece.start for piece in pieces])
-        chosen = [pieces[k] for k in np.searchsorted(starts, at, side="right") - 1]
-        x = np.stack([piece.point(t) for piece, t in zip(chosen, at.tolist(), strict=True)])
-        np.clip(x, self._lower, self._upper, out=x)
-        lower = line.lower + at[:, None] * line.lower_move
-        upper = line.upper + at[:, None] * line.upper_move
-        found = self._certificates(x, np.stack([piece.duals for piece in chosen]), lower, upper)
-        return None if isinstance(found, Failure) else found
+        known = highspy.HighsBasisStatus
+        return np.flatnonzero(status == int(known.kBasic)), status == int(known.kUpper)
 
 
 def draft_whole(

@@ -11,7 +11,7 @@ variable meets a bound (the primal ratio test over t). It leaves the basis, the 
 chooses the one that enters, and the next piece begins: every breakpoint of the optimal value is found, in order. The
 inverse of the basis is kept explicitly (K x K) and updated by rank one, so a pivot costs O(K n).
 
-Nothing here is trusted: `Program.certify` proves every point afterwards, by weak duality.
+Nothing here is trusted: `certify` proves every point afterwards, by weak duality.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairlimits._util.types import Flags, Floats, Ints
+from fairlimits.solvers.lp import Program
+from fairlimits.solvers.proofs import Failure, Optimum
 
 # Pivot elements below this are rounding (entries of rows are rates, of order 1); without a larger one the way is lost,
 # and HiGHS solves point by point.
@@ -80,7 +82,40 @@ class Piece:
         return x
 
 
-def follow(
+def follow(program: Program, line: Line, end: float) -> list[Piece] | None:
+    """Follow the optimum of a program while its row bounds move along a line, from t = 0 to `end`.
+
+    Only for programs of few, dense rows. Nothing is proven yet: `certify` the points that are used.
+
+    Returns
+    -------
+    list of Piece or None
+        None if the way was lost: an end without a way on, a singular basis, or too many pivots. Then solve point by
+        point.
+    """
+    rows = len(program.dense)
+    if program.n_rows != rows or not rows:
+        return None
+    program.set_row_bounds(line.lower, line.upper)
+    program.solve()
+    basic, at_upper = program.basis()
+    if len(basic) != rows:
+        return None
+    return _follow(program.cost, program.dense, program.box, line, basic, at_upper, end)
+
+
+def certify(program: Program, pieces: list[Piece], line: Line, at: Floats) -> list[Optimum] | None:
+    """Prove the points of some pieces, at rising `at` on the line; None if one of them is not optimal."""
+    starts = np.array([piece.start for piece in pieces])
+    chosen = [pieces[k] for k in np.searchsorted(starts, at, side="right") - 1]
+    x = np.stack([piece.point(t) for piece, t in zip(chosen, at.tolist(), strict=True)])
+    np.clip(x, *program.box, out=x)
+    bounds = line.lower + at[:, None] * line.lower_move, line.upper + at[:, None] * line.upper_move
+    proven = program.prove_points(x, np.stack([piece.duals for piece in chosen]), bounds)
+    return None if isinstance(proven, Failure) else proven
+
+
+def _follow(
     cost: Floats,
     matrix: Floats,
     box: tuple[Floats, Floats],
@@ -89,30 +124,7 @@ def follow(
     at_upper: Flags,
     end: float,
 ) -> list[Piece] | None:
-    """Follow the optimum from t = 0 to `end`.
-
-    Row activities are variables too, numbered behind the n columns.
-
-    Parameters
-    ----------
-    cost : ndarray of shape (n,)
-    matrix : ndarray of shape (K, n)
-    box : pair of ndarray of shape (n,)
-        Bounds of the columns.
-    line : Line
-        Bounds of the rows.
-    basic : ndarray of int of shape (K,)
-        An optimal basis at t = 0.
-    at_upper : ndarray of bool of shape (n + K,)
-        Which of the other variables are at their upper bound there.
-    end : float
-        Where to stop.
-
-    Returns
-    -------
-    list of Piece or None
-        None if the way was lost: an end without a way on, a singular basis, or too many pivots.
-    """
+    """Follow the optimum from an optimal basis at t = 0, in which row activities are numbered behind the n columns."""
     rows, columns = matrix.shape
     state = _State(cost, matrix, box, line, basic, at_upper)
     pieces: list[Piece] = []

@@ -70,6 +70,21 @@ class Failure:
     reason: str
 
 
+def certificate(
+    cost: Floats,
+    box: tuple[Floats, Floats],
+    x: Floats,
+    activity: Floats,
+    duals: Floats,
+    reduced: Floats,
+    bounds: tuple[Floats, Floats],
+) -> Optimum | Failure:
+    """Prove that one point is optimal (see `certificates`), or say what is wrong with it."""
+    lower, upper = bounds
+    proven = certificates(cost, box, x[None], activity[None], duals[None], reduced[None], (lower[None], upper[None]))
+    return proven if isinstance(proven, Failure) else proven[0]
+
+
 def certificates(
     cost: Floats,
     box: tuple[Floats, Floats],

@@ -25,7 +25,7 @@ import numpy as np
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InfeasibleError, SolverError
 from fairlimits.solvers.lp import Program
-from fairlimits.solvers.proofs import FEASIBILITY, Ending, Failure, Optimum, certificates
+from fairlimits.solvers.proofs import FEASIBILITY, Ending, Failure, Optimum, certificate
 
 # Variables of the sample, and of a restricted master: HiGHS solves so many in tens of milliseconds, and a sample of n
 # gets the duals right to about 1 / sqrt(n), near enough for a few steps.
@@ -246,14 +246,12 @@ class SiftedProgram:
         return found, float(np.abs(found.x[count:]).max(initial=0.0))
 
     def _checked(self, point: Floats, duals: Floats) -> Optimum | Failure:
-        n = len(point)
-        found = certificates(
+        return certificate(
             self._cost,
-            (np.zeros(n), np.ones(n)),
-            point[None],
-            (self._matrix @ point)[None],
-            duals[None],
-            self._reduced(duals)[None],
-            (self._lower[None], self._upper[None]),
+            (np.zeros_like(point), np.ones_like(point)),
+            point,
+            self._matrix @ point,
+            duals,
+            self._reduced(duals),
+            (self._lower, self._upper),
         )
-        return found if isinstance(found, Failure) else found[0]

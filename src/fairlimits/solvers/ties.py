@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from fairlimits._util.types import Flags, Floats, Ints
-from fairlimits.solvers.proofs import Optimum, certificates
+from fairlimits.solvers.proofs import Optimum, certificate
 
 # What a point may be worth, per unit of its mass, and still be a tie: moving all of them changes the value by less than
 # this.
@@ -75,16 +75,9 @@ def most_even(optimum: Optimum, cost: Floats, matrix: Floats, bounds: tuple[Floa
     if len(tied) <= int(held.sum()):
         return optimum
     point = _spread_out(optimum, matrix, lower, upper, held, tied, mass)
-    proven = certificates(
-        cost,
-        (np.zeros(len(cost)), np.ones(len(cost))),
-        point[None],
-        (matrix @ point)[None],
-        optimum.duals[None],
-        optimum.reduced[None],
-        (lower[None], upper[None]),
-    )
-    return proven[0] if isinstance(proven, list) else optimum
+    box = np.zeros_like(cost), np.ones_like(cost)
+    proven = certificate(cost, box, point, matrix @ point, optimum.duals, optimum.reduced, bounds)
+    return proven if isinstance(proven, Optimum) else optimum
 
 
 def _spread_out(

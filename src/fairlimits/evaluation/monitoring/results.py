@@ -103,6 +103,18 @@ class Monitoring(Shown):
         Of the limits, all at once; one minus it is the chance of any false alarm, ever.
     frame_kind : str
         Library that `to_frame` makes a frame of.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> learn, later = fl.load_dataset("adult").take(range(3_000)).split(0.5, random_state=0)
+    >>> rule = fl.solve(fl.estimate_outcome(learn, estimator=LogisticRegression(max_iter=500)), {})
+    >>> watched = fl.monitor(rule, [later.to_frame()], tolerances={"DP": 0.02})
+    >>> [(alarm.kind, alarm.what) for alarm in watched.alarms]
+    [('gap', 'DP')]
+    >>> watched.alarms[0].p_value < watched.alarms[0].allowed
+    True
     """
 
     periods: tuple[PeriodFigures, ...]

@@ -80,6 +80,20 @@ def monitor(
     Limits and alarms of gaps rest on normal distributions, and rates with fewer than 30 people behind them are left
     out. What they hold in simulations is in ``docs/deploy.md``. A rule whose gap is at its tolerance on the law can be
     beyond it among people, and an alarm of that is not a false one: give a little more here than in `solve`.
+
+    Examples
+    --------
+    >>> import fairlimits as fl
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> learn, later = fl.load_dataset("adult").take(range(3_000)).split(0.5, random_state=0)
+    >>> rule = fl.solve(fl.estimate_outcome(learn, estimator=LogisticRegression(max_iter=500)), {"DP": 0.05})
+    >>> decided = later.to_frame()
+    >>> months = {"May": decided.slice(0, 750), "June": decided.slice(750)}
+    >>> watched = fl.monitor(rule, months, tolerances={"DP": 0.1})
+    >>> [(own.name, own.rows) for own in watched.periods]
+    [('May', 750), ('June', 750)]
+    >>> watched.alarm
+    False
     """
     level = check_confidence(confidence)
     asked = check_tolerances(rule.tolerances if tolerances is None else tolerances)
