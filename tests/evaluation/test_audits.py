@@ -23,7 +23,7 @@ from fairlimits.errors import DataError, InputError
 from fairlimits.evaluation import AuditedModel, BeatenWarning
 from fairlimits.evaluation.audits.matching import along
 from fairlimits.evaluation.audits.running import split_rows
-from fairlimits.limits.rules import by_group
+from fairlimits.limits.attained import by_group
 from fairlimits.notions.intervals import Estimate
 from fairlimits.notions.registry import NOTIONS, group_gaps
 from fairlimits.notions.tallies import tally

@@ -28,6 +28,22 @@ def apportion(sizes: npt.NDArray[np.int64], total: int, rng: np.random.Generator
     return quota
 
 
+def choose_in_proportion(
+    strata: npt.NDArray[np.int64], share: float, n_strata: int, rng: np.random.Generator
+) -> npt.NDArray[np.bool_]:
+    """Choose a share of rows at random, of each stratum in proportion; neither none nor all of at least two."""
+    n = len(strata)
+    sizes = np.bincount(strata, minlength=n_strata)
+    quota = apportion(sizes, min(max(round(share * n), 1), n - 1), rng)
+    # Sorting shuffled rows by stratum lays every stratum out as one stretch in random order.
+    shuffled = rng.permutation(n)
+    shuffled = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    chosen = np.zeros(n, dtype=bool)
+    chosen[shuffled[np.arange(n) - start < np.repeat(quota, sizes)]] = True
+    return chosen
+
+
 def dictionary(codes: npt.NDArray[np.int32], categories: Sequence[Scalar]) -> pa.Array:
     """Return the categories that codes stand for, as Arrow does; a missing or unknown one is null."""
     values = [category for category in categories if category is not None]

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from fairlimits.data.bins import Bins
+from fairlimits.data.column_roles import Names, names_of
 from fairlimits.data.dataset import Dataset
-from fairlimits.data.reading import Names, names_of
 from fairlimits.data.registry import BENCHMARKS, Benchmark, get_benchmark
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar

@@ -14,13 +14,15 @@ import pyarrow as pa
 
 from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
-from fairlimits._util.plotting import COLOURS, GRID, axes_or_new, figure_style, plain_text
+from fairlimits._util.plotting import axes_or_new, figure_style
 from fairlimits._util.suggestions import did_you_mean
 from fairlimits.data import reading
-from fairlimits.data.arrays import apportion, dictionary, frozen, frozen_codes
+from fairlimits.data.arrays import choose_in_proportion, dictionary, frozen, frozen_codes
 from fairlimits.data.bins import Bins
+from fairlimits.data.column_roles import Names, Roles
 from fairlimits.data.features import column_notes
-from fairlimits.data.reading import Names, Unseen, stratum_counts
+from fairlimits.data.figures import draw_groups
+from fairlimits.data.reading import Unseen, stratum_counts
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar, Schema, value_text
 from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, small_groups_note
@@ -172,22 +174,20 @@ class Dataset(Shown):
         ColumnsWarning
             If columns were not read as they are (`column_notes`).
         """
-        found = cls(
-            *reading.rows(
-                frame,
-                label=label,
-                sensitive=sensitive,
-                positive=positive,
-                weight=weight,
-                numeric=numeric,
-                categorical=categorical,
-                drop=drop,
-                features=features,
-                bins=bins,
-                missing_sensitive=missing_sensitive,
-                small_groups=small_groups,
-            )
+        roles = Roles.read(
+            label=label,
+            sensitive=sensitive,
+            positive=positive,
+            weight=weight,
+            numeric=numeric,
+            categorical=categorical,
+            drop=drop,
+            features=features,
+            bins=bins,
+            missing_sensitive=missing_sensitive,
+            small_groups=small_groups,
         )
+        found = cls(*reading.rows(frame, roles))
         if found.small_groups_note is not None:
             warnings.warn(found.small_groups_note, SmallGroupsWarning, stacklevel=2)
         for note in found.column_notes:
@@ -311,7 +311,7 @@ class Dataset(Shown):
     def split(self, test_size: float = 0.2, random_state: int = 0) -> tuple[Dataset, Dataset]:
         """Split the rows in two at random, each group and label in proportion.
 
-        Shares that do not come out whole go to the groups and labels with the largest remainder. A group and
+        Shares that are not whole numbers go to the groups and labels with the largest remainder. A group and
         label keeps a row in the first part before it gives one to the second, as long as that is possible.
 
         Parameters
@@ -331,17 +331,8 @@ class Dataset(Shown):
             raise InputError(f"test_size {words}", shell=f"--test-size {words}")
         if self.n_rows < 2:
             raise DataError(f"{self.n_rows} rows cannot be split in two.")
-        rng = np.random.default_rng(random_state)
-        sizes = stratum_counts(self.group, self.label, len(self.groups)).ravel()
-        total = min(max(round(test_size * self.n_rows), 1), self.n_rows - 1)
-        quota = apportion(sizes, total, rng)
-        # Sorting shuffled rows by stratum lays every stratum out as one stretch in random order.
-        shuffled = rng.permutation(self.n_rows)
-        stratum = (self.group * 2 + self.label)[shuffled]
-        shuffled = shuffled[np.argsort(stratum, kind="stable")]
-        start = np.repeat(np.cumsum(sizes) - sizes, sizes)
-        in_test = np.zeros(self.n_rows, dtype=bool)
-        in_test[shuffled[np.arange(self.n_rows) - start < np.repeat(quota, sizes)]] = True
+        strata = self.group * 2 + self.label
+        in_test = choose_in_proportion(strata, test_size, 2 * len(self.groups), np.random.default_rng(random_state))
         return self.take(np.flatnonzero(~in_test)), self.take(np.flatnonzero(in_test))
 
     @property
@@ -400,22 +391,5 @@ class Dataset(Shown):
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         """
-        counts = self.counts
         with figure_style():
-            ax = axes_or_new(ax, (5.6, max(2.0, 1.2 + 0.4 * len(self.groups))))
-            at = np.arange(len(self.groups))
-            positive = f"{self.schema.label} {value_text(self.schema.positive)}"
-            ax.barh(at, counts[:, 1], color=COLOURS["DP"], label=plain_text(positive))
-            ax.barh(at, counts[:, 0], left=counts[:, 1], color=GRID, label="other label")
-            for place, (no, yes) in enumerate(counts.tolist()):
-                if no + yes:
-                    ax.annotate(
-                        f"{yes / (no + yes):.1%}", (no + yes, place), (4, 0), textcoords="offset points", va="center"
-                    )
-            ax.set_yticks(at, [plain_text(name) for name in self.groups])
-            ax.invert_yaxis()
-            ax.grid(visible=False, axis="y")
-            ax.margins(x=0.12)
-            ax.set_xlabel(plain_text(f"rows; the figure is the share with {positive}"))
-            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-        return ax
+            return draw_groups(self, axes_or_new(ax, (5.6, max(2.0, 1.2 + 0.4 * len(self.groups)))))

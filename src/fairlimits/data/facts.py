@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.data import roles as special
 from fairlimits.data.bins import Cuts, bin_names
+from fairlimits.data.column_roles import Roles
 from fairlimits.data.columns import Table, are_whole, holds_dates, list_values, read_numbers
 from fairlimits.data.encoding import NumberScale
 from fairlimits.data.features import category_feature, column_notes
@@ -23,55 +24,12 @@ from fairlimits.data.parts import Part
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Feature, Kind, Scalar, Schema
 from fairlimits.data.sides import Side
-from fairlimits.data.small_groups import SmallGroups, set_aside_note, settle_small_groups
+from fairlimits.data.small_groups import set_aside_note, settle_small_groups
 from fairlimits.data.troubles import ColumnError, one_error
 from fairlimits.errors import DataError
 
 # So many different values are counted before the most frequent are known; a column of more is refused.
 _MOST_CATEGORIES = 100_000
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Which column is to play which part, as a person said it (see `Dataset.from_frame`)."""
-
-    label: str
-    sensitive: tuple[str, ...]
-    positive: Scalar
-    weight: str | None
-    numeric: tuple[str, ...]
-    categorical: tuple[str, ...]
-    drop: tuple[str, ...]
-    chosen: tuple[str, ...]
-    bins: Cuts
-    missing_sensitive: MissingSensitive
-    small_groups: SmallGroups
-
-    @property
-    def parts(self) -> dict[str, tuple[str, ...]]:
-        """The columns of each part, as `check_parts` takes them."""
-        return {
-            "label": (self.label,),
-            "sensitive": self.sensitive,
-            "weight": () if self.weight is None else (self.weight,),
-            "drop": self.drop,
-            "numeric": self.numeric,
-            "categorical": self.categorical,
-            "features": self.chosen,
-            "bins": tuple(self.bins),
-        }
-
-    def check(self, table: Table) -> None:
-        """Check that the columns exist, that none has two parts, and that a feature is left."""
-        special.check_parts(table, self.parts)
-        if not self.sensitive:
-            raise DataError("No sensitive column was named: name at least one.")
-        special.check_missing_sensitive(self.missing_sensitive)
-        self.features(table.names)
-
-    def features(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Columns that are left for features."""
-        return special.left_for_features(names, self.parts)
 
 
 @dataclass(frozen=True, eq=False)

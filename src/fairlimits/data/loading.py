@@ -9,8 +9,8 @@ from typing import Any, Literal, overload
 
 from fairlimits.data.benchmarks import load_dataset
 from fairlimits.data.bins import Bins
+from fairlimits.data.column_roles import Names
 from fairlimits.data.dataset import Dataset
-from fairlimits.data.reading import Names
 from fairlimits.data.registry import benchmark_names, get_benchmark
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,16 +9,14 @@ import numpy.typing as npt
 
 from fairlimits._util.frames import kind_of
 from fairlimits.data import roles as special
-from fairlimits.data.bins import Bins, read_bins
+from fairlimits.data.column_roles import Roles
 from fairlimits.data.columns import Table, list_values, read_numbers
 from fairlimits.data.features import read_columns
-from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import MISSING, Scalar, Schema
-from fairlimits.data.small_groups import Settled, SmallGroups, check_small_groups, settle_small_groups
+from fairlimits.data.small_groups import Settled, settle_small_groups
 from fairlimits.data.troubles import one_error, without_options
 from fairlimits.errors import DataError, InputError
 
-Names: TypeAlias = str | Sequence[str] | None
 Unseen: TypeAlias = Literal["refuse", "missing"]
 
 Columns: TypeAlias = dict[str, npt.NDArray[Any]]
@@ -27,92 +24,56 @@ Rows: TypeAlias = tuple[Columns, npt.NDArray[np.int64], npt.NDArray[np.int8], np
 
 
 def rows(
-    frame: object,
-    *,
-    label: str,
-    sensitive: str | Sequence[str],
-    positive: Scalar,
-    weight: str | None,
-    numeric: Names,
-    categorical: Names,
-    drop: Names,
-    features: Names,
-    bins: Bins,
-    missing_sensitive: MissingSensitive,
-    small_groups: SmallGroups,
+    frame: object, roles: Roles
 ) -> tuple[Schema, Columns, npt.NDArray[np.int64], npt.NDArray[np.int8], npt.NDArray[np.float64] | None, str | None]:
     """Return schema, columns, group, label and weight of a table, as `Dataset.from_frame` describes.
 
     The last is what was done with small groups, in a sentence, if they were not left as they are.
     """
-    choice = check_small_groups(small_groups)
-    special.check_missing_sensitive(missing_sensitive)
-    cuts = read_bins(bins)
     table = Table.open(frame)
-    parts = {
-        "label": (label,),
-        "sensitive": names_of(sensitive),
-        "weight": names_of(weight),
-        "drop": names_of(drop),
-        "numeric": names_of(numeric),
-        "categorical": names_of(categorical),
-        "features": names_of(features),
-        "bins": tuple(cuts),
-    }
-    special.check_parts(table, parts)
-    if not parts["sensitive"]:
-        raise DataError("No sensitive column was named: name at least one.")
-    left = special.left_for_features(table.names, parts)
-    table = table.binned(cuts)
+    roles.check(table)
+    left = roles.features(table.names)
+    table = table.binned(roles.bins)
     # All that is wrong is said at once: what is wrong with people does not keep the features from being looked at.
     errors: list[DataError] = []
     settled = None
     try:
-        table, people, settled = _settle_people(
-            table, label, positive, parts["sensitive"], weight, missing_sensitive, choice
-        )
+        table, people, settled = _settle_people(table, roles)
     except DataError as error:
         errors.append(without_options(error))
-    found, columns, wrong = read_columns(table, left, numeric=parts["numeric"], categorical=parts["categorical"])
+    found, columns, wrong = read_columns(table, left, numeric=roles.numeric, categorical=roles.categorical)
     if errors or wrong or settled is None:
-        raise one_error([*errors, *wrong], parts["drop"], parts["numeric"])
+        raise one_error([*errors, *wrong], roles.drop, roles.numeric)
+    taken = {*left, roles.label, *roles.sensitive, roles.weight}
     schema = Schema(
         features=found,
-        label=label,
+        label=roles.label,
         positive=people.positive,
-        sensitive=parts["sensitive"],
+        sensitive=roles.sensitive,
         groups=people.groups,
-        weight=weight,
+        weight=roles.weight,
         negative=people.negative,
         joined=settled.joined,
-        bins=tuple(cuts.items()),
-        left_out=tuple(name for name in table.names if name not in {*left, label, *parts["sensitive"], weight}),
+        bins=tuple(roles.bins.items()),
+        left_out=tuple(name for name in table.names if name not in taken),
         frame_kind=kind_of(frame),
     )
     return schema, columns, people.group, people.label, people.weight, settled.note
 
 
-def _settle_people(
-    table: Table,
-    label: str,
-    positive: Scalar,
-    sensitive: tuple[str, ...],
-    weight: str | None,
-    missing_sensitive: MissingSensitive,
-    small_groups: SmallGroups,
-) -> tuple[Table, _People, Settled]:
+def _settle_people(table: Table, roles: Roles) -> tuple[Table, _People, Settled]:
     """Return the rows that are left, their labels, groups and weights, and what became of small groups."""
-    table = special.settle_missing_groups(table, sensitive, missing_sensitive)
-    people = _read_people(table, label, positive, sensitive, weight)
-    settled = settle_small_groups(small_groups, people.groups, people.counts, np.bincount(people.group))
+    table = special.settle_missing_groups(table, roles.sensitive, roles.missing_sensitive)
+    people = _read_people(table, roles)
+    settled = settle_small_groups(roles.small_groups, people.groups, people.counts, np.bincount(people.group))
     if (settled.place < 0).any():
         table = table.filtered(settled.place[people.group] >= 0)
-        people = _read_people(table, label, positive, sensitive, weight)
+        people = _read_people(table, roles)
     else:
         people = people._replace(group=settled.place[people.group], groups=settled.groups)
     if len(people.groups) < 2:
         raise DataError(
-            f"The sensitive column {', '.join(map(repr, sensitive))} has one group only "
+            f"The sensitive column {', '.join(map(repr, roles.sensitive))} has one group only "
             f"({people.groups[0]}): there is nothing to compare."
         )
     return table, people, settled
@@ -135,13 +96,13 @@ class _People(NamedTuple):
         return stratum_counts(self.group[chosen], self.label[chosen], len(self.groups))
 
 
-def _read_people(table: Table, label: str, positive: Scalar, sensitive: tuple[str, ...], weight: str | None) -> _People:
-    codes, values = special.read_label(table, label)
-    one = special.infer_positive(label, values, positive)
+def _read_people(table: Table, roles: Roles) -> _People:
+    codes, values = special.read_label(table, roles.label)
+    one = special.infer_positive(roles.label, values, roles.positive)
     if len(values) < 2:
-        raise DataError(f"The label {label!r} has one value only ({list_values(values)}): nothing to predict.")
-    group, groups = special.find_groups(table, sensitive)
-    weights = None if weight is None else special.read_weights(table, weight)
+        raise DataError(f"The label {roles.label!r} has one value only ({list_values(values)}): nothing to predict.")
+    group, groups = special.find_groups(table, roles.sensitive)
+    weights = None if roles.weight is None else special.read_weights(table, roles.weight)
     rest = [value for value in values if value != one]
     negative = rest[0] if len(rest) == 1 else None
     return _People(special.label_codes(codes, values, one), one, negative, group, groups, weights)
@@ -310,10 +271,3 @@ def _read_features(schema: Schema, table: Table, unseen: Unseen) -> dict[str, np
         lookup = np.array([fallback if place is None else place for place in places], dtype=np.int32)
         columns[feature.name] = lookup[codes]
     return columns
-
-
-def names_of(names: Names) -> tuple[str, ...]:
-    """Return column names given as one, several or none."""
-    if names is None:
-        return ()
-    return (names,) if isinstance(names, str) else tuple(names)

@@ -18,15 +18,16 @@ from fairlimits._util.progress import Progress, silent
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import roles as special
 from fairlimits.data.bins import Bins, read_bins
+from fairlimits.data.column_roles import Names, Roles, names_of
 from fairlimits.data.columns import Table, read_numbers
 from fairlimits.data.dask_parts import DaskParts, is_dask_frame
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.draws import check_seed
 from fairlimits.data.encoding import Encoding
-from fairlimits.data.facts import Facts, Roles, facts_of, facts_of_side, open_part
+from fairlimits.data.facts import Facts, facts_of, facts_of_side, open_part
 from fairlimits.data.numbers import Place, median_places
 from fairlimits.data.parts import Part, Parts, arrow_parts
-from fairlimits.data.reading import Names, Unseen, names_of, rows_of_part
+from fairlimits.data.reading import Unseen, rows_of_part
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar, Schema
 from fairlimits.data.sides import Draw, Side

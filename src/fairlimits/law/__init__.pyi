@@ -28,10 +28,10 @@ from fairlimits.law.generators import PAPER_EPOCHS as PAPER_EPOCHS
 from fairlimits.law.generators import CartGenerator as CartGenerator
 from fairlimits.law.generators import CtganGenerator as CtganGenerator
 from fairlimits.law.generators import make_generator as make_generator
-from fairlimits.law.generators.fidelities import Fidelity as Fidelity
-from fairlimits.law.generators.fidelities import FidelityReport as FidelityReport
 from fairlimits.law.generators.fidelities import fidelity as fidelity
 from fairlimits.law.generators.fidelities import fidelity_report as fidelity_report
+from fairlimits.law.generators.fidelity_results import Fidelity as Fidelity
+from fairlimits.law.generators.fidelity_results import FidelityReport as FidelityReport
 from fairlimits.law.outcome import LearningPoint as LearningPoint
 from fairlimits.law.outcome import Outcome as Outcome
 from fairlimits.law.outcome import OutcomeModel as OutcomeModel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairlimits.errors import ConstantRuleWarning
+from fairlimits.limits.attained import by_group, individual_gap, plug_in_accuracy
 from fairlimits.limits.bands import Band
 from fairlimits.limits.cards import CardFigure, Kept, ModelCard, card_schema, check_since
 from fairlimits.limits.certification import Uncertified, UncertifiedWarning, check_uncertified
@@ -18,13 +19,7 @@ from fairlimits.limits.person_explanations import Explanations, PersonExplanatio
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.predictive import PredictiveParity, predictive_parity
 from fairlimits.limits.rate_rows import RateRows, compile_rows
-from fairlimits.limits.rules import (
-    OnLabels,
-    Rule,
-    by_group,
-    individual_gap,
-    plug_in_accuracy,
-)
+from fairlimits.limits.rules import OnLabels, Rule
 from fairlimits.limits.solving import check_certifiable, solve, solve_on
 from fairlimits.limits.sweeps import ratio_frontier, trace_frontiers
 from fairlimits.limits.tensions import Tension, tension

@@ -30,12 +30,13 @@ from scipy.special import ndtri
 
 from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError
+from fairlimits.limits.attained import plug_in_accuracy
 from fairlimits.limits.guarantees import Guarantee
 from fairlimits.limits.labels import LabelledRows
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.programs import FairProgram
 from fairlimits.limits.rate_rows import Correction
-from fairlimits.limits.rules import Rule, plug_in_accuracy
+from fairlimits.limits.rules import Rule
 from fairlimits.notions import NOTIONS, Differences, Rate, alike_score
 
 Uncertified = Literal["best", "raise", "constant"]

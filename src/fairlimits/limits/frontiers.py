@@ -16,7 +16,7 @@ from fairlimits._util import plain
 from fairlimits._util.archives import check_members, nest, read_archive, reading, unnest, write_archive
 from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
-from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
+from fairlimits._util.plotting import axes_or_new, figure_style
 from fairlimits._util.progress import Progress
 from fairlimits._util.states import Checked
 from fairlimits._util.types import Flags, Floats
@@ -24,6 +24,7 @@ from fairlimits.errors import FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.bands import Band, Retrace, find_band
 from fairlimits.limits.determinism import Determinism
+from fairlimits.limits.figures import draw_frontier
 from fairlimits.limits.guarantees import Guarantee
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.rules import Rule
@@ -283,33 +284,7 @@ class Frontier(Checked, Shown):
             Passed on to matplotlib's ``plot``, such as ``label`` or ``color``.
         """
         with figure_style():
-            ax = axes_or_new(ax)
-            moving = [name for name, values in self.grid.items() if np.ptp(values) > 0] or list(self.grid)
-            fixed = [f"{name} = {self.grid[name][0]:g}" for name in self.grid if name not in moving]
-            label = " + ".join(moving) + (f" ({', '.join(fixed)})" if fixed else "")
-            given = {"label": label, "color": colour_of(label), **options}
-            if self.held_out:
-                low, high = ([getattr(own.accuracy, end) for own in self.held_out] for end in ("low", "high"))
-                ax.fill_between(self.at, low, high, color=given["color"], alpha=0.2, linewidth=0)
-                ax.plot(self.at, self.accuracy, **{**given, "label": f"{given['label']}, held out"})
-                dashed = {**given, "label": f"{given['label']}, plug-in", "linestyle": "--"}
-                ax.plot(self.at, self.plug_in, **dashed)
-                ax.legend()
-            else:
-                ax.plot(self.at, self.value, **given)
-            if self.is_constant.any():
-                # On top of the line, hollow: there nothing is decided by what people are.
-                shown = self.accuracy if self.held_out else self.value
-                hollow = {"markerfacecolor": "white", "color": given["color"], "linestyle": "none", "clip_on": False}
-                ax.plot(self.at[self.is_constant], shown[self.is_constant], "o", label="same score for all", **hollow)
-                ax.legend()
-            if self._ratios:
-                ax.set_xlabel(f"smallest ratio allowed, {moving[0].removesuffix(' ratio')}")
-            else:
-                ax.set_xlabel(f"tolerance: largest gap allowed, {' and '.join(moving)}")
-            certified = "certified, " if self.rules[0].guarantee is not None else ""
-            ax.set_ylabel("accuracy" if self.held_out else f"{self.objective.title} ({certified}plug-in)")
-        return ax
+            return draw_frontier(self, axes_or_new(ax), options)
 
     @property
     def _ratios(self) -> tuple[str, ...]:

@@ -16,8 +16,9 @@ import numpy as np
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset
 from fairlimits.law import CellDistribution, Outcome, StreamedOutcome
+from fairlimits.limits.attained import by_group
 from fairlimits.limits.policies import CellPolicy
-from fairlimits.limits.rules import OnLabels, Rule, by_group
+from fairlimits.limits.rules import OnLabels, Rule
 from fairlimits.notions import NOTIONS, CountedPeople, Differences, Rate, differences, standard_errors, tally
 
 # A gap on the labels is said to miss its tolerance if it lies this many standard errors above it, and so far that one

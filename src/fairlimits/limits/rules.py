@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -23,8 +22,15 @@ from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.states import Checked
 from fairlimits._util.types import Floats
 from fairlimits.data import DrawBy
-from fairlimits.errors import ConstantRuleWarning, InputError
-from fairlimits.law import CellDistribution, Neighbourhood, can_compare
+from fairlimits.errors import InputError
+from fairlimits.law import CellDistribution, Neighbourhood
+from fairlimits.limits.attained import (
+    by_group,
+    constraints_in_words,
+    individual_gap,
+    plug_in_accuracy,
+    shadow_prices,
+)
 from fairlimits.limits.cards import ModelCard, rule_card
 from fairlimits.limits.deciding import decide
 from fairlimits.limits.determinism import Determinism
@@ -35,7 +41,6 @@ from fairlimits.limits.guarantees import Guarantee
 from fairlimits.limits.person_explanations import Explanations, explain_people
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.programs import FairProgram
-from fairlimits.limits.variables import Variables
 from fairlimits.notions import (
     ACCURACY,
     INDIVIDUAL,
@@ -52,11 +57,6 @@ if TYPE_CHECKING:
 
 _KIND = "rule"
 
-# How far to the right of a tolerance its right derivative is read: well above the solver's precision. The pieces that
-# the concave curve consists of are wider, except with individual fairness, where some of 2e-10 to 1e-7 were seen: a
-# tolerance that close to the end of its piece gets the slope of a piece that follows.
-_STEP = 1e-6
-
 # How far a stored accuracy may be from that of the stored scores: solvers work to about this precision.
 _PRECISION = 1e-6
 
@@ -65,7 +65,7 @@ _SAME = 1e-9
 
 
 class OnLabels(NamedTuple):
-    """What a rule on an estimate comes to on the labels of the estimate's rows, each judged out of fold."""
+    """Accuracy and gaps of a rule on the labels of the rows of an estimate, each row placed out of fold."""
 
     accuracy: float
     gaps: Mapping[str, float]
@@ -279,13 +279,13 @@ class Rule(Checked, Shown):
     def summary(self) -> str:
         """Say what was asked and what was found, in a sentence or two."""
         sees = "that sees the group" if self.aware else "that does not see the group"
-        asked = [*(f"{name} within {eps:g}" for name, eps in self.tolerances.items()), *map(str, self.requirements)]
+        asked = constraints_in_words(self.tolerances, self.requirements)
         held = ", ".join(
             f"{name} {self.gaps[name]:.4f}" for name in self.tolerances if not math.isnan(self.gaps.get(name, math.nan))
         )
         goal = "" if self.objective == ACCURACY else f" and {self.objective.in_words(self.value)}"
         text = (
-            f"With {' and '.join(asked) or 'no constraint'}, the best rule {sees} has accuracy {self.accuracy:.4f}"
+            f"With {asked or 'no constraint'}, the best rule {sees} has accuracy {self.accuracy:.4f}"
             f"{goal} (plug-in); without any constraint it is {self.bayes_accuracy:.4f}."
         )
         if self.is_constant:
@@ -400,56 +400,3 @@ class Rule(Checked, Shown):
         figures = f"{goal}accuracy {self.accuracy:.4f}, best without {self.bayes_accuracy:.4f}"
         alike = "; the same score for everybody" if self.is_constant else ""
         return f"Rule({', '.join(asked) or 'no constraint'}; {sees}; {figures}{alike})"
-
-
-def warn_if_constant(rules: Sequence[Rule], stacklevel: int = 3) -> None:
-    """Say where the best rule gives everybody the same score: in one warning for all rules."""
-    alike = [rule for rule in rules if rule.is_constant]
-    if not alike:
-        return
-    first = alike[0]
-    asked = [*(f"{name} within {eps:g}" for name, eps in first.tolerances.items()), *map(str, first.requirements)]
-    under = f"under {' and '.join(asked)}" if asked else "without any constraint"
-    more = f", and at {len(alike) - 1} more of {len(rules)} points" if len(alike) > 1 else ""
-    score = float(first.group_scores[first.distribution.mass.sum(axis=2) > 0][0])
-    better = "nothing that depends on the person does better"
-    if first.determinism is not None:
-        better = "without coins, nothing better was found that depends on the person"
-    warnings.warn(
-        f"The best rule {under} gives everybody the same score, {score:.2f}{more}: {better}"
-        f"{'; give a wider tolerance' if asked else ''}.",
-        ConstantRuleWarning,
-        stacklevel=stacklevel + 1,
-    )
-
-
-def shadow_prices(program: FairProgram, tolerances: Mapping[str, float]) -> dict[str, float]:
-    """Right derivative of the optimal value in each notion's tolerance alone."""
-    prices = {}
-    for name, value in tolerances.items():
-        # Just beyond the tolerance the slope is that of the piece to the right, also at a breakpoint.
-        solved = program.solve({**tolerances, name: value + _STEP})
-        # Whether the notion alone sets a shared rate's limit is asked at the tolerances themselves.
-        prices[name] = program.slope(solved, tolerances, {name: 1.0})
-    return prices
-
-
-def individual_gap(dist: CellDistribution, scores: Floats, aware: bool, neighbours: Neighbourhood) -> float:
-    """Largest difference between the scores of neighbours, weighted by nearness; NaN if not known."""
-    if not can_compare(dist):
-        return math.nan
-    variables = Variables(dist, aware)
-    return variables.compare(neighbours).gap(scores[variables.filled])
-
-
-def plug_in_accuracy(dist: CellDistribution, scores: Floats, aware: bool) -> float:
-    """Accuracy of scores on the law that they are for."""
-    chance = by_group(scores, aware, dist.n_groups)
-    return float((dist.mass[:, :, 1] * chance + dist.mass[:, :, 0] * (1 - chance)).sum())
-
-
-def by_group(scores: Floats, aware: bool, groups: int) -> Floats:
-    """Scores of shape (..., N, G), whether the rule is aware or not."""
-    if aware:
-        return scores
-    return np.broadcast_to(scores[..., None], (*scores.shape, groups))

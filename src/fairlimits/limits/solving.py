@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fairlimits._util.progress import Progress
-from fairlimits.errors import InfeasibleError, InputError
+from fairlimits.errors import ConstantRuleWarning, InfeasibleError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood, Outcome, StreamedOutcome
+from fairlimits.limits.attained import constraints_in_words
 from fairlimits.limits.certification import Uncertified, certify, check_uncertified
 from fairlimits.limits.determinism import Determinism, check_randomize
 from fairlimits.limits.infeasibility import Asked, explained
@@ -18,7 +20,7 @@ from fairlimits.limits.labels import LabelledRows
 from fairlimits.limits.laws import Law, estimated, on_cells
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.programs import FairProgram, Solved
-from fairlimits.limits.rules import Rule, warn_if_constant
+from fairlimits.limits.rules import Rule
 from fairlimits.limits.variables import Variables
 from fairlimits.notions import (
     ACCURACY,
@@ -247,9 +249,9 @@ def without_coins(program: FairProgram, solved: list[Solved], rules: tuple[Rule,
     for point, rule in zip(solved, rules, strict=True):
         x = program.whole_scores(point, rule.tolerances)
         if x is None:
-            asked = [*(f"{name} within {eps:g}" for name, eps in rule.tolerances.items()), *map(str, rule.requirements)]
+            asked = constraints_in_words(rule.tolerances, rule.requirements)
             raise InfeasibleError(
-                f"No rule without coins was found that keeps {' and '.join(asked)}; relax one of them, or allow coins."
+                f"No rule without coins was found that keeps {asked}; relax one of them, or allow coins."
             )
         # A cell and group without people has the mean score of its cell, which may be anything.
         scores = np.rint(variables.expand(x[None])[0])
@@ -272,3 +274,24 @@ def without_coins(program: FairProgram, solved: list[Solved], rules: tuple[Rule,
 def bayes_accuracy(variables: Variables) -> float:
     """Accuracy of the best rule without constraints: the majority label of each cell (and group)."""
     return variables.base + float(np.maximum(variables.cost, 0).sum())
+
+
+def warn_if_constant(rules: Sequence[Rule], stacklevel: int = 3) -> None:
+    """Say where the best rule gives everybody the same score: in one warning for all rules."""
+    alike = [rule for rule in rules if rule.is_constant]
+    if not alike:
+        return
+    first = alike[0]
+    asked = constraints_in_words(first.tolerances, first.requirements)
+    under = f"under {asked}" if asked else "without any constraint"
+    more = f", and at {len(alike) - 1} more of {len(rules)} points" if len(alike) > 1 else ""
+    score = float(first.group_scores[first.distribution.mass.sum(axis=2) > 0][0])
+    better = "nothing that depends on the person does better"
+    if first.determinism is not None:
+        better = "without coins, nothing better was found that depends on the person"
+    warnings.warn(
+        f"The best rule {under} gives everybody the same score, {score:.2f}{more}: {better}"
+        f"{'; give a wider tolerance' if asked else ''}.",
+        ConstantRuleWarning,
+        stacklevel=stacklevel + 1,
+    )

@@ -20,8 +20,15 @@ from fairlimits.limits.determinism import check_randomize
 from fairlimits.limits.frontiers import Frontier
 from fairlimits.limits.laws import Law, estimated, on_cells
 from fairlimits.limits.programs import FairProgram
-from fairlimits.limits.rules import warn_if_constant
-from fairlimits.limits.solving import check_certifiable, infeasible, make_rules, on_labels, solve, without_coins
+from fairlimits.limits.solving import (
+    check_certifiable,
+    infeasible,
+    make_rules,
+    on_labels,
+    solve,
+    warn_if_constant,
+    without_coins,
+)
 from fairlimits.notions import (
     ACCURACY,
     Objective,

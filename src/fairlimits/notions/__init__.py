@@ -15,15 +15,7 @@ from fairlimits._util.small_samples import ESTIMABLE_ROWS
 from fairlimits.notions.counted_people import CountedPeople, Kinds
 from fairlimits.notions.evaluations import Evaluation, check_resamples, evaluate_scores
 from fairlimits.notions.gap_limits import Differences, differences, rows_to_certify
-from fairlimits.notions.group_rates import (
-    Gap,
-    GroupRates,
-    draw_rates,
-    plug_in_rates,
-    rates_by_group,
-    rates_table,
-    rows_text,
-)
+from fairlimits.notions.group_rates import Gap, GroupRates, draw_rates, rates_table, rows_text
 from fairlimits.notions.intervals import (
     NOT_ESTIMABLE,
     NOT_ESTIMABLE_TEXT,
@@ -42,6 +34,7 @@ from fairlimits.notions.intervals import (
 )
 from fairlimits.notions.objectives import ACCURACY, Costs, Objective
 from fairlimits.notions.parsing import read_objective, read_requirements
+from fairlimits.notions.rate_estimates import plug_in_rates, rates_by_group
 from fairlimits.notions.rates import ROUNDING, SELECTION_RATE, Rate, RateTable, rate_name, spread
 from fairlimits.notions.registry import (
     ALL_NOTIONS,

@@ -17,7 +17,7 @@ from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import InputError
 from fairlimits.notions.gap_limits import gaps_at_most
-from fairlimits.notions.group_rates import GroupRates, rates_by_group
+from fairlimits.notions.group_rates import GroupRates
 from fairlimits.notions.intervals import (
     RESAMPLES,
     Estimate,
@@ -29,6 +29,7 @@ from fairlimits.notions.intervals import (
     with_suppressed,
 )
 from fairlimits.notions.objectives import ACCURACY, Objective
+from fairlimits.notions.rate_estimates import rates_by_group
 from fairlimits.notions.rows import Requirement
 from fairlimits.notions.tallies import People, Tally, resampled, tally
 

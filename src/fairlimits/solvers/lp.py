@@ -60,7 +60,7 @@ _ENDINGS = {
     highspy.HighsModelStatus.kIterationLimit: Ending.STOPPED,
 }
 
-_WHOLE_OPTIONS: dict[str, Any] = {
+_BINARY_OPTIONS: dict[str, Any] = {
     "output_flag": False,
     "threads": 1,
     "random_seed": 0,
@@ -199,8 +199,7 @@ class Program:
         self._highs.changeColsCost(len(cost), columns, -self._cost_scale * cost)
 
     def _append(self, lower: Floats, upper: Floats, largest: Floats) -> Floats:
-        # Not without end: what is left of a row whose entries cancel is rounding.
-        scale = np.where(largest > 0, 1 / np.maximum(largest, _SMALLEST_ROW), 1.0)
+        scale = _row_scale(largest)
         self._row_lower = np.concatenate([self._row_lower, lower])
         self._row_upper = np.concatenate([self._row_upper, upper])
         self._row_scale = np.concatenate([self._row_scale, scale])
@@ -365,8 +364,8 @@ class Program:
         return np.flatnonzero(status == int(known.kBasic)), status == int(known.kUpper)
 
 
-def draft_whole(
-    cost: Floats, matrix: Floats, bounds: tuple[Floats, Floats], whole: Flags, *, most_nodes: int, gap: float
+def draft_binary(
+    cost: Floats, matrix: Floats, bounds: tuple[Floats, Floats], binary: Flags, *, most_nodes: int, gap: float
 ) -> Floats | None:
     """Ask the solver for a good point of variables in [0, 1], some of them 0 or 1; None if it finds none.
 
@@ -380,7 +379,7 @@ def draft_whole(
         The rows.
     bounds : tuple of ndarray of shape (m,)
         Bounds of the rows.
-    whole : ndarray of bool of shape (n,)
+    binary : ndarray of bool of shape (n,)
         Which variables are 0 or 1.
     most_nodes : int
         Nodes of the search tree after which the best point so far is taken: a limit of time would give another point
@@ -388,8 +387,7 @@ def draft_whole(
     gap : float
         How near to its own bound the solver may stop.
     """
-    largest = np.abs(matrix).max(axis=1, initial=0.0)
-    scale = np.where(largest > 0, 1 / np.maximum(largest, _SMALLEST_ROW), 1.0)
+    scale = _row_scale(np.abs(matrix).max(axis=1, initial=0.0))
     unit = float(np.abs(cost).max(initial=0.0)) or 1.0
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = len(cost), len(matrix)
@@ -400,10 +398,10 @@ def draft_whole(
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = rows.indptr, rows.indices, rows.data
     kinds = highspy.HighsVarType
-    model.integrality_ = [kinds.kInteger if own else kinds.kContinuous for own in whole.tolist()]
+    model.integrality_ = [kinds.kInteger if flag else kinds.kContinuous for flag in binary.tolist()]
     highs: Any = highspy.Highs()
     options = {"mip_max_nodes": most_nodes, "mip_rel_gap": 0.0, "mip_abs_gap": gap / unit}
-    for name, value in {**_WHOLE_OPTIONS, **options}.items():
+    for name, value in {**_BINARY_OPTIONS, **options}.items():
         highs.setOptionValue(name, value)
     highs.passModel(model)
     highs.run()
@@ -411,3 +409,9 @@ def draft_whole(
         return None
     found: Floats = np.clip(np.array(highs.getSolution().col_value), 0.0, 1.0)
     return found
+
+
+def _row_scale(largest: Floats) -> Floats:
+    """Factors that bring the largest entries of rows to 1."""
+    # Not without end: what is left of a row whose entries cancel is rounding.
+    return np.where(largest > 0, 1 / np.maximum(largest, _SMALLEST_ROW), 1.0)

@@ -23,7 +23,7 @@ FEW_PAIRS = 8
 
 MANY_VARIABLES = 1_500
 PATIENCE = 2
-"""Variables from which on the simplex method is told where to begin, once it has made so many steps a cell."""
+"""Variables from which on the simplex method is told where to begin, once it has made so many iterations per cell."""
 
 
 class LazyPairs:
@@ -100,7 +100,7 @@ class LazyPairs:
             program.start_at(found.columns, np.concatenate([found.rows, found.pair_rows]))
 
     def pressure(self, duals: Floats) -> float:
-        """Derivative of the optimum in the tolerance, from the multipliers of the pairs inside."""
+        """Derivative of the optimum in the tolerance, from the duals of the pairs inside."""
         return float(np.abs(duals) @ self._comparison.looseness[self._inside])
 
     def _missed(self, x: Floats, allowed: Floats) -> tuple[Floats, Ints]:

@@ -4,7 +4,7 @@ The program is
 
 .. math:: \max_x c \cdot x \quad \text{subject to} \quad l \le x \le u,\; L \le A x \le U .
 
-For any row multipliers y, weak duality bounds the optimum from above by
+For any duals y of the rows, weak duality bounds the optimum from above by
 
 .. math:: \sum_j \max(r_j l_j, r_j u_j) + \sum_k \max(y_k L_k, y_k U_k), \qquad r = c - A^T y ,
 
@@ -37,7 +37,7 @@ class Optimum:
     value : float
         Its objective, ``c . x``.
     duals : ndarray of shape (m,)
-        Multiplier of each row: how fast the optimum rises with the bound that the row presses against.
+        Dual of each row: how fast the optimum rises with the bound that the row presses against.
         Positive at the upper bound, negative at the lower one.
     gap : float
         Distance between value and upper bound that is left.
@@ -106,7 +106,7 @@ def certificates(
     activity : ndarray of shape (P, m)
         Their rows' values, ``A x``.
     duals : ndarray of shape (P, m)
-        Row multipliers y.
+        Duals of the rows, y.
     reduced : ndarray of shape (P, n)
         ``c - A^T y``.
     bounds : tuple of ndarray of shape (P, m)
@@ -120,7 +120,7 @@ def certificates(
         )
     values = x @ cost
     highest = np.maximum(reduced * box[0], reduced * box[1]).sum(axis=1)
-    # A multiplier of 0 on a side without a bound adds nothing, where 0 * inf would be NaN.
+    # A dual of 0 on a side without a bound adds nothing, where 0 * inf would be NaN.
     pressed = np.where(duals > 0, upper, lower)
     pressed[duals == 0] = 0
     gaps = highest + (duals * pressed).sum(axis=1) - values

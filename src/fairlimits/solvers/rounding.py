@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.solvers.lp import draft_whole
+from fairlimits.solvers.lp import draft_binary
 from fairlimits.solvers.proofs import FEASIBILITY, Optimum
 
 # Variables that may change, those of the smallest reduced cost: first a few, then more where these leave no point, or
@@ -25,7 +25,7 @@ _GOOD = 1e-4
 _NODES, _NEAR = 500, 1e-6
 
 # Nearer to 0 or 1 is 0 or 1.
-_WHOLE = 1e-9
+_INTEGRAL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ def round_optimum(
         Variables that are to be 0 or 1; those behind them are auxiliary.
     """
     bound = optimum.value + optimum.gap
-    own = optimum.x[:scores]
-    if bool((np.minimum(own, 1 - own) <= _WHOLE).all()):
-        x = np.concatenate([np.rint(own), optimum.x[scores:]])
+    first = optimum.x[:scores]
+    if bool((np.minimum(first, 1 - first) <= _INTEGRAL).all()):
+        x = np.concatenate([np.rint(first), optimum.x[scores:]])
         if _meets(matrix @ x, bounds):
             return Rounded(x, float(cost @ x), bound)
     # Fractional variables have no reduced cost, so they come first.
@@ -92,7 +92,7 @@ def _search(
     rest = x.copy()
     rest[moving] = 0.0
     fixed = matrix @ rest
-    found = draft_whole(
+    found = draft_binary(
         cost[moving],
         matrix[:, moving],
         (bounds[0] - fixed, bounds[1] - fixed),

@@ -102,36 +102,36 @@ class SiftedProgram:
             No optimum could be proven.
         """
         duals = self._from_sample() if self._duals is None else self._duals
-        found = self._step_by_step(duals)
+        found = self._by_boxsteps(duals)
         if found is None:
-            found = self._with_more_and_more(duals)
+            found = self._by_growing_master(duals)
         self._duals = found.duals
         return found
 
-    def _step_by_step(self, duals: Floats) -> Optimum | None:
-        """Move the multipliers in steps so short that no variable outside the part can change its bound.
+    def _by_boxsteps(self, duals: Floats) -> Optimum | None:
+        """Move the duals in steps so short that no variable outside the master can change its bound.
 
-        Within such a step the part is all that counts. Rows may be missed at a price that keeps the multipliers within
-        the step; once none is, and the multipliers are within, the optimum of the part is that of all.
+        Within such a step the master is all that counts. Rows may be missed at a price that keeps the duals within the
+        step; once none is, and the duals are within, the optimum of the master is that of all.
         """
         for _ in range(_STEPS):
             inside, step = self._doubtful(duals, _AT_ONCE, _TIED)
             point = (self._reduced(duals) > 0).astype(np.float64)
             bundles = self._bundles(inside, duals)
-            part, missed = self._solve_near(point, inside, bundles, duals, step)
+            master, missed = self._solve_in_box(point, inside, bundles, duals, step)
             if missed <= FEASIBILITY:
                 count = len(bundles.starts)
-                point[bundles.order] = np.repeat(part.x[:count], np.diff([*bundles.starts, len(bundles.order)]))
-                found = self._checked(point, part.duals)
+                point[bundles.order] = np.repeat(master.x[:count], np.diff([*bundles.starts, len(bundles.order)]))
+                found = self._checked(point, master.duals)
                 if isinstance(found, Optimum):
                     return found
-            if np.abs(part.duals - duals).max(initial=0.0) <= 1e-9 * step:
+            if np.abs(master.duals - duals).max(initial=0.0) <= 1e-9 * step:
                 return None
-            duals = part.duals
+            duals = master.duals
         return None
 
     def _bundles(self, inside: Flags, duals: Floats) -> _Bundles:
-        """Put the variables of a part in bundles that are decided alike: one each, unless a great many are tied."""
+        """Put the variables of a master in bundles that are decided alike: one each, unless a great many are tied."""
         n = len(self._cost) - self._free
         near = np.abs(self._reduced(duals)) < _TIED * self._size
         near[n:] = False
@@ -148,15 +148,15 @@ class SiftedProgram:
         starts = np.unique(np.linspace(0, cells, _BUNDLES, endpoint=False).astype(np.int64))
         return _Bundles(np.concatenate([tied, order]), np.concatenate([starts, np.arange(cells, cells + len(order))]))
 
-    def _with_more_and_more(self, duals: Floats) -> Optimum:
-        """Solve for a part; those that its multipliers find at the wrong bound join it."""
+    def _by_growing_master(self, duals: Floats) -> Optimum:
+        """Solve a master; variables that its duals find at the wrong bound join it."""
         point = (self._reduced(duals) > 0).astype(np.float64)
         count = _AT_ONCE
         inside, _ = self._doubtful(duals, count)
         failure = Failure(Ending.UNSOLVED, "it was not tried")
         for _ in range(_ROUNDS):
             try:
-                part = self._solve_part(point, inside)
+                master = self._solve_master(point, inside)
             except InfeasibleError:
                 if inside.all():
                     raise
@@ -164,21 +164,21 @@ class SiftedProgram:
                 count *= _GROWTH
                 inside, _ = self._doubtful(duals, count)
                 continue
-            point[inside] = part.x
-            found = self._checked(point, part.duals)
+            point[inside] = master.x
+            found = self._checked(point, master.duals)
             if isinstance(found, Optimum):
                 return found
             failure = found
             if inside.all():
                 break
-            reduced = self._reduced(part.duals)
+            reduced = self._reduced(master.duals)
             wrong = np.flatnonzero(np.where(reduced > 0, point < 1, point > 0) & (reduced != 0) & ~inside)
             # Those that matter most join; none leaves, so that this comes to an end.
             inside[wrong[np.argsort(-np.abs(reduced[wrong]), kind="stable")[:count]]] = True
         raise SolverError(f"The linear program was not solved: {failure.reason}.")
 
     def _from_sample(self) -> Floats:
-        """Multipliers of the program of some variables that stand for all."""
+        """Duals of the program of some variables that stand for all."""
         n = len(self._cost) - self._free
         chosen = np.sort(np.random.default_rng(0).choice(n, min(_SAMPLE, n), replace=False))
         weight = n / len(chosen)
@@ -204,7 +204,7 @@ class SiftedProgram:
         -------
         inside : ndarray of bool of shape (n,)
         step : float
-            How far every multiplier can move before another variable's reduced cost can change its sign.
+            How far every dual can move before another variable's reduced cost can change its sign.
         """
         inside = np.ones(len(self._cost), dtype=bool)
         n = len(self._cost) - self._free
@@ -220,27 +220,27 @@ class SiftedProgram:
         inside[rest[order[:count]]] = True
         return inside, float(doubt[rest[order[count]]])
 
-    def _solve_part(self, point: Floats, inside: Flags) -> Optimum:
-        """Solve for some variables; all others stay where they are."""
+    def _solve_master(self, point: Floats, inside: Flags) -> Optimum:
+        """Solve the master of some variables; all others stay where they are."""
         others = self._matrix[:, ~inside] @ point[~inside]
         count = int(inside.sum())
         program = Program(self._cost[inside], np.zeros(count), np.ones(count))
         program.add_dense_rows(self._matrix[:, inside], self._lower - others, self._upper - others)
         return program.solve()
 
-    def _solve_near(
+    def _solve_in_box(
         self, point: Floats, inside: Flags, bundles: _Bundles, duals: Floats, step: float
     ) -> tuple[Optimum, float]:
-        """Solve for some variables with multipliers within a step; return by how much rows were missed, too."""
+        """Solve the master with duals within a step; return by how much rows were missed, too."""
         others = self._matrix[:, ~inside] @ point[~inside]
         count, rows = len(bundles.starts), self.n_rows
         step = min(step, _LONGEST_STEP)
-        own = np.add.reduceat(self._cost[bundles.order], bundles.starts)
-        # A row's value may be raised or lowered at a price; no multiplier is then beyond the price.
-        cost = np.concatenate([own, duals - step, -duals - step])
+        gain = np.add.reduceat(self._cost[bundles.order], bundles.starts)
+        # A row's value may be raised or lowered at a price; no dual is then beyond the price.
+        cost = np.concatenate([gain, duals - step, -duals - step])
         program = Program(cost, np.zeros(len(cost)), np.concatenate([np.ones(count), np.full(2 * rows, _FARTHEST)]))
-        part = np.add.reduceat(self._matrix[:, bundles.order], bundles.starts, axis=1)
-        matrix = np.hstack([part, np.eye(rows), -np.eye(rows)])
+        bundled = np.add.reduceat(self._matrix[:, bundles.order], bundles.starts, axis=1)
+        matrix = np.hstack([bundled, np.eye(rows), -np.eye(rows)])
         program.add_dense_rows(matrix, self._lower - others, self._upper - others)
         found = program.solve()
         return found, float(np.abs(found.x[count:]).max(initial=0.0))

@@ -2,17 +2,17 @@ r"""The most even of all optima of a linear program: where people tie, chance de
 
 A program can have many optima: where the group is seen, equalized odds can leave a whole group worth neither 1 nor 0.
 A simplex method then returns a corner, some of the tied points at 1 and the others at 0, which says nothing about
-points that took no part. Complementary slackness describes all optima by any one pair of an optimum x and its row
-multipliers: points whose reduced cost is not 0 stay where they are, and rows with a multiplier stay at their bound.
-Among these the entropy
+points that took no part. Complementary slackness describes all optima by any one pair of an optimum x and its duals:
+points whose reduced cost is not 0 stay where they are, and rows with a dual other than 0 stay at their bound. Among
+these the entropy
 
 .. math:: \max_x \sum_{v \in F} m_v h(x_v), \qquad h(x) = -x \log x - (1 - x) \log(1 - x),
 
 over the tied points F, each with its mass :math:`m_v`, has one maximum, and in it a score depends only on what the
-point adds to the rows: with multipliers w of the rows, :math:`x_v = 1 / (1 + e^{(A^T w)_v / m_v})`. So alike points are
-decided alike. A logarithmic barrier of small weight keeps rows that have room off their bounds. The dual is a smooth
-convex function of w, minimised by Newton's method. What is found is proven like any other optimum, or the corner is
-kept.
+point adds to the rows: with Lagrange multipliers w of the rows, :math:`x_v = 1 / (1 + e^{(A^T w)_v / m_v})`. So alike
+points are decided alike. A logarithmic barrier of small weight keeps rows that have room off their bounds. The dual is
+a smooth convex function of w, minimised by Newton's method. What is found is proven like any other optimum, or the
+corner is kept.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TIE = 1e-9
 # What room of a row counts beside the entropy of the points that it is about: enough to keep the row off its bounds.
 _BARRIER = 0.01
 
-# A row nearer to its bound is held there, whether it has a multiplier or not: what other rows imply has no room.
+# A row nearer to its bound is held there, whether it has a dual or not: what other rows imply has no room.
 _AT_BOUND = 1e-9
 
 _NEWTON_STEPS = 60
@@ -66,8 +66,8 @@ def most_even(optimum: Optimum, cost: Floats, matrix: Floats, bounds: tuple[Floa
         What each of the first k variables, the scores, counts; the others are auxiliary, and all lie in [0, 1].
     """
     # What is worth nothing by itself is left where it is: no constraint made a tie of it.
-    own = cost[: len(mass)]
-    tied = np.flatnonzero((np.abs(optimum.reduced[: len(mass)]) <= _TIE * mass) & (np.abs(own) > _TIE * mass))
+    count = len(mass)
+    tied = np.flatnonzero((np.abs(optimum.reduced[:count]) <= _TIE * mass) & (np.abs(cost[:count]) > _TIE * mass))
     lower, upper = bounds
     activity = matrix @ optimum.x
     held = (optimum.duals != 0) | (np.minimum(activity - lower, upper - activity) <= _AT_BOUND)

@@ -22,7 +22,8 @@ from fairlimits.apps.cli.app import app
 from fairlimits.apps.cli.fidelity import fidelity as command
 from fairlimits.errors import InputError
 from fairlimits.law.generators import BootstrapGenerator
-from fairlimits.law.generators.fidelities import Fidelity, FidelityReport, fidelity, fidelity_report
+from fairlimits.law.generators.fidelities import fidelity, fidelity_report
+from fairlimits.law.generators.fidelity_results import Fidelity, FidelityReport
 from fairlimits.law.generators.two_sample import copied_share, label_accuracy, two_sample_auc
 
 

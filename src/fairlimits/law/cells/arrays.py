@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -97,6 +98,23 @@ def checked_distances(distances: Any, cells: int) -> Distances:
     if not np.allclose(array, array.T, rtol=0, atol=1e-9):
         raise InputError("The distances are not symmetric; the distance from i to j must be that from j to i.")
     return frozen(array)
+
+
+def pack_distances(distances: Distances | None) -> dict[str, NDArray[Any]]:
+    """Distances as named arrays."""
+    if distances is None:
+        return {}
+    if isinstance(distances, np.ndarray):
+        return {"distances": distances}
+    first, second = distances.coords
+    return {"first": first, "second": second, "pair_distances": distances.data}
+
+
+def unpack_distances(arrays: Mapping[str, NDArray[Any]], cells: int) -> Any:
+    """Distances from what `pack_distances` returned, not checked yet; None if there are none."""
+    if "first" not in arrays:
+        return arrays.get("distances")
+    return sp.coo_array((arrays["pair_distances"], (arrays["first"], arrays["second"])), shape=(cells, cells))
 
 
 def _check_distance_values(values: Floats) -> None:

@@ -17,9 +17,8 @@ from fairlimits._util import plain
 from fairlimits._util.archives import check_members, nest, read_archive, reading, unnest, write_archive
 from fairlimits._util.frames import ARROW, of_user_kind
 from fairlimits._util.notebooks import Shown
-from fairlimits._util.plotting import COLOURS, MUTED, axes_or_new, figure_style, plain_text
+from fairlimits._util.plotting import axes_or_new, figure_style
 from fairlimits._util.states import Checked
-from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, set_aside_note, value_text
 from fairlimits.errors import FileError, InputError
@@ -31,38 +30,23 @@ from fairlimits.law.cells.arrays import (
     checked_mass,
     frozen,
     numbers,
+    pack_distances,
+    unpack_distances,
     whole_numbers,
 )
+from fairlimits.law.cells.figures import draw_cells
+from fairlimits.law.cells.labelled import LabelledCells
 from fairlimits.law.cells.origins import Origin
 from fairlimits.law.cells.outcome_cells import OutcomeCells
 from fairlimits.law.cells.quantizer.codebook import assign
 from fairlimits.law.cells.sampling import share_errors
 from fairlimits.law.outcome.models import check_encoding
-from fairlimits.notions import CountedPeople, RateTable
+from fairlimits.notions import RateTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _KIND = "distribution"
-
-
-@dataclass(frozen=True, eq=False)
-class LabelledCells:
-    """Labels of the people that outcome cells were made from, where those are counted and not kept.
-
-    Parameters
-    ----------
-    hidden, seen : CountedPeople
-        The people, each placed by an estimate that did not see them: for rules that do not see the group, and for those
-        that do.
-    hidden_cells, seen_cells : ndarray of int
-        Cell of each of their entries.
-    """
-
-    hidden: CountedPeople
-    hidden_cells: Ints
-    seen: CountedPeople
-    seen_cells: Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -337,36 +321,8 @@ class CellDistribution(Checked, Shown):
         group : str, optional
             The group; by default the smallest that has people.
         """
-        people = self.mass.sum(axis=(0, 2))
-        smallest = self.groups[int(np.where(people > 0, people, np.inf).argmin())]
-        chosen = smallest if group is None else group
-        if chosen not in self.groups:
-            raise InputError(
-                f"There is no group {chosen!r}; the groups are {', '.join(self.groups)}."
-                f"{did_you_mean(chosen, self.groups)}"
-            )
-        size = self.mass.sum(axis=(1, 2))
-        filled = size > 0
-        size, inside = size[filled], self.mass[filled]
-        of_group = inside[:, self.groups.index(chosen)].sum(axis=1) / size
         with figure_style():
-            ax = axes_or_new(ax)
-            # The area of a point is in proportion to the people in the cell; the largest is 12 points wide.
-            ax.scatter(
-                of_group,
-                inside[:, :, 1].sum(axis=1) / size,
-                s=144 * size / size.max(),
-                color=COLOURS["DP"],
-                alpha=0.6,
-                linewidths=0,
-            )
-            ax.axvline(people[self.groups.index(chosen)], color=MUTED, linewidth=1, linestyle="--")
-            ax.axhline(self.mass[:, :, 1].sum(), color=MUTED, linewidth=1, linestyle="--")
-            ax.set_xlim(-0.03, 1.03)
-            ax.set_ylim(-0.03, 1.03)
-            ax.set_xlabel(plain_text(f"share of {chosen} in the cell (area: its people); dashed: overall"))
-            ax.set_ylabel("share of label 1 in the cell (plug-in)")
-        return ax
+            return draw_cells(self.mass, self.groups, axes_or_new(ax), group)
 
     def centres(self) -> dict[str, Any]:
         """Centres of the cells in readable values: means of numbers, most frequent categories."""
@@ -404,11 +360,7 @@ class CellDistribution(Checked, Shown):
             arrays["counts"] = self.counts
         if self.centroids is not None:
             arrays["centroids"] = self.centroids
-        if isinstance(self.distances, np.ndarray):
-            arrays["distances"] = self.distances
-        elif self.distances is not None:
-            first, second = self.distances.coords
-            arrays |= {"first": first, "second": second, "pair_distances": self.distances.data}
+        arrays |= pack_distances(self.distances)
         if self.places is not None and self.places.model.is_plain:
             header["places"], placed = self.places.pack()
             arrays |= nest("places", placed)
@@ -417,11 +369,6 @@ class CellDistribution(Checked, Shown):
     @classmethod
     def _unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> CellDistribution:
         with reading("distribution"):
-            distances: Any = arrays.get("distances")
-            if "first" in arrays:
-                size = arrays["mass"].shape[0]
-                entries = (arrays["pair_distances"], (arrays["first"], arrays["second"]))
-                distances = sp.coo_array(entries, shape=(size, size))
             encoding = None if header["encoding"] is None else Encoding.from_dict(header["encoding"])
             schema = None if header["schema"] is None else Schema.from_dict(header["schema"])
             places = None
@@ -436,7 +383,7 @@ class CellDistribution(Checked, Shown):
                 centroids=arrays.get("centroids"),
                 encoding=encoding,
                 schema=schema,
-                distances=distances,
+                distances=unpack_distances(arrays, len(arrays["mass"])),
                 places=places,
                 origin=Origin.from_dict(header["origin"]),
             )

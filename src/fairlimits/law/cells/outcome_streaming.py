@@ -20,7 +20,8 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Part
 from fairlimits.errors import DataError
 from fairlimits.law.cells.cutting import ROWS_PER_CELL, error_to_stop_at, features_weight, place_cells
-from fairlimits.law.cells.distributions import CellDistribution, LabelledCells
+from fairlimits.law.cells.distributions import CellDistribution
+from fairlimits.law.cells.labelled import LabelledCells
 from fairlimits.law.cells.origins import Origin, Partition
 from fairlimits.law.cells.outcome_cells import OutcomeCells, Space, cells_between, chance_cuts, chances_of_label
 from fairlimits.law.cells.quantizer.codebook import Codebook, assign, check_enough_rows

@@ -22,15 +22,18 @@ optimum, has little left to do.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 from threadpoolctl import threadpool_limits
 
 from fairlimits._util.types import Floats, Ints
 from fairlimits.solvers.constraints import PairConstraints
 from fairlimits.solvers.interior.laplacian import Graph, Linear
+from fairlimits.solvers.layouts import Layout
 
 # Interior-point methods need 20 to 60 iterations whatever the size; beyond this one has stalled.
 _ITERATIONS = 150
@@ -49,9 +52,10 @@ _ROOM = 1e-6
 _RESIDUAL = 5e-2
 _CG_ITERATIONS = 400
 
-# Share of the way to the boundary that a step goes, as usual; and weights of the corrector that are tried.
+# Share of the way to the boundary that a step goes, as usual; and how many shares of the corrector are tried, from the
+# product of the predictor's step lengths on, but never from more than `_MOST_PREDICTED` (Colombo and Gondzio).
 _SHORT = 0.99
-_WEIGHTS = 5
+_WEIGHTS, _MOST_PREDICTED = 5, 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,16 +82,16 @@ class Start:
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """A point within, the multipliers of its lower and upper bounds, and the room that is left to these."""
+    """An interior point, the duals of its lower and upper bounds, and their slacks, both of shape (2, bounds)."""
 
     x: Floats
     duals: Floats
-    room: Floats
+    slack: Floats
 
     @property
-    def products(self) -> float:
-        """Sum of room times multiplier: how far value and bound are apart, once the multipliers add up."""
-        return float(np.vdot(self.duals, self.room))
+    def gap(self) -> float:
+        """Complementarity gap: sum of slack times dual, the distance of value and bound once the duals are feasible."""
+        return float(np.vdot(self.duals, self.slack))
 
 
 class InteriorProgram:
@@ -122,26 +126,19 @@ class InteriorProgram:
         self._pairs: Ints = np.flatnonzero(allowed < 1)
         n_points, n_scores = comparison.forms.shape
         self._n, self._n_scores = len(cost), n_scores
+        # What has bounds: the rows of G.
+        self._layout = Layout({"variables": (self._n,), "pairs": (len(self._pairs),), "rows": (len(rows),)})
         self._graph = Graph(n_points, comparison.first[self._pairs], comparison.second[self._pairs])
         forms = sp.csr_array(comparison.forms, copy=True)
         forms.resize((n_points, self._n))
         self._forms, self._back = forms, sp.csr_array(forms.T)
-        size = np.abs(rows).sum(axis=1)
-        unit = np.where(size > 0, size, 1.0)
-        self._rows = rows / unit[:, None]
-        lower, upper = (np.clip(bound / unit, -2.0, 2.0) for bound in bounds)
-        tight = upper - lower < 2 * _ROOM
-        lower, upper = np.where(tight, lower - _ROOM, lower), np.where(tight, upper + _ROOM, upper)
+        self._rows, row_lower, row_upper = _scaled_rows(rows, bounds)
         near = allowed[self._pairs]
-        self._low = np.concatenate([box[0], -near, lower])
-        self._high = np.concatenate([box[1], near, upper])
+        self._lower = np.concatenate([box[0], -near, row_lower])
+        self._upper = np.concatenate([box[1], near, row_upper])
         total = float(np.abs(cost).sum())
         self._cost = cost / total if total > 0 else cost
-        in_point = np.diff(forms.indptr)
-        entries = forms.tocoo()
-        alone = in_point[entries.coords[0]] == 1
-        # Variables that are a point of their own, that point, and what the variable counts there.
-        self._alone = entries.coords[1][alone], entries.coords[0][alone], entries.data[alone]
+        self._alone = _alone_in_point(forms)
 
     def start(self) -> Start | None:
         """Look for the optimum.
@@ -149,122 +146,125 @@ class InteriorProgram:
         Returns
         -------
         Start or None
-            None if a fair coin does not lie well within, or the way was lost.
+            None if a fair coin is not strictly feasible, or the method stalled far from the optimum.
         """
-        point = self._coin()
+        point = self._centre()
         if point is None:
             return None
-        # Where rounding has the better of a step, the point before it is what was found. Products of a few thousand
-        # numbers are too short for threads, which would only wait for each other.
+        # Where rounding spoils an iteration, the point before it is the result. Products of a few thousand numbers are
+        # too short for threads, which would only wait for each other.
         with np.errstate(all="ignore"), threadpool_limits(limits=1):
             for _ in range(_ITERATIONS):
                 try:
-                    after = self._after(point) if point.products >= _NEAR else None
+                    after = self._iterate(point) if point.gap >= _NEAR else None
                 except np.linalg.LinAlgError:
                     break
                 if after is None:
                     break
                 point = after
-        return self._read(point) if point.products < _FAR else None
+        return self._read(point) if point.gap < _FAR else None
 
-    def _coin(self) -> _Point | None:
-        """Let a fair coin decide; the variables that belong to rows alone find the middle of what is left to them."""
-        low, high = self._low[: self._n], self._high[: self._n]
-        x = (low + high) / 2
-        count = len(self._rows)
+    def _centre(self) -> _Point | None:
+        """Let a fair coin decide; auxiliary variables go to the middle of the interval that the rows leave them."""
+        variables, rows = self._layout.block("variables"), self._layout.block("rows")
+        lower, upper = self._lower[variables], self._upper[variables]
+        x = (lower + upper) / 2
         for column in range(self._n_scores, self._n):
             entry = self._rows[:, column]
             used = np.flatnonzero(entry)
             others = self._rows[used] @ x - entry[used] * x[column]
-            ends = (np.stack([self._low, self._high])[:, -count:][:, used] - others) / entry[used]
-            least = max(low[column], ends.min(axis=0).max(initial=-np.inf))
-            x[column] = (least + min(high[column], ends.max(axis=0).min(initial=np.inf))) / 2
-        room = self._room(x)
-        if room.min() < _ROOM / 2:
+            ends = (np.stack([self._lower[rows], self._upper[rows]])[:, used] - others) / entry[used]
+            least = max(lower[column], ends.min(axis=0).max(initial=-np.inf))
+            x[column] = (least + min(upper[column], ends.max(axis=0).min(initial=np.inf))) / 2
+        slack = self._slacks(x)
+        if slack.min() < _ROOM / 2:
             return None
-        return _Point(x, 1e-2 / self._n / room, room)
+        return _Point(x, 1e-2 / self._n / slack, slack)
 
     def _forward(self, x: Floats) -> Floats:
+        """Return G x."""
         return np.concatenate([x, self._graph.differences(self._forms @ x), self._rows @ x])
 
     def _adjoint(self, values: Floats) -> Floats:
-        scores, flow, rows = np.split(values, [self._n, len(values) - len(self._rows)])
-        return np.asarray(scores + self._back @ self._graph.divergence(flow) + rows @ self._rows)
+        """Return the transpose of G times values."""
+        of_variables, flow, of_rows = self._blocks(values)
+        return np.asarray(of_variables + self._back @ self._graph.divergence(flow) + of_rows @ self._rows)
 
-    def _room(self, x: Floats) -> Floats:
+    def _blocks(self, values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        """Values of the variables, the pairs and the rows."""
+        return tuple(values[self._layout.block(name)] for name in self._layout.shapes)
+
+    def _slacks(self, x: Floats) -> Floats:
         values = self._forward(x)
-        return np.stack([values - self._low, self._high - values])
+        return np.stack([values - self._lower, self._upper - values])
 
-    def _after(self, point: _Point) -> _Point | None:
-        """Take one step: towards the optimum first, then as far as the way back to the middle allows."""
-        duals, room = point.duals, point.room
-        weights = (duals / room).sum(axis=0)
+    def _iterate(self, point: _Point) -> _Point | None:
+        """Take one step: Mehrotra's predictor, and so much of his corrector as lets the step be longest."""
+        duals, slack = point.duals, point.slack
+        weights = (duals / slack).sum(axis=0)
         if not (np.isfinite(weights).all() and weights.min() > 0):
             return None
         solve = self._newton(weights)
-        step = solve(self._cost)
-        if step is None:
+        predictor = solve(self._cost)
+        if predictor is None:
             return None
-        moved = self._forward(step)
-        along = np.stack([moved, -moved])
-        change = -duals - duals * along / room
-        primal, dual = _longest(room, along), _longest(duals, change)
-        mean = point.products / room.size
-        reached = float(np.vdot(room + primal * along, duals + dual * change)) / room.size
-        centre = (reached / mean) ** 3 * mean
-        aim = (centre - along * change) / room
-        correction = solve(self._adjoint(aim[0] - aim[1]))
-        if correction is None:
+        slack_change = _both_sides(self._forward(predictor))
+        dual_change = -duals - duals * slack_change / slack
+        primal_step, dual_step = _longest(slack, slack_change), _longest(duals, dual_change)
+        reached = float(np.vdot(slack + primal_step * slack_change, duals + dual_step * dual_change))
+        # The centring parameter is the cube of the share of the gap that the predictor alone would leave.
+        centred = (reached / point.gap) ** 3 * point.gap / slack.size
+        target = (centred - slack_change * dual_change) / slack
+        corrector = solve(self._adjoint(target[0] - target[1]))
+        if corrector is None:
             return None
-        corrected = self._forward(correction)
-        back = np.stack([corrected, -corrected])
-        change_back = aim - duals * back / room
-        weights = np.linspace(min(primal * dual, 0.9), 1, _WEIGHTS)
-        primal, weight = max((_longest(room, along + w * back), w) for w in weights)
-        x = point.x + _shortened(primal) * (step + weight * correction)
-        dual, weight = max((_longest(duals, change + w * change_back), w) for w in weights)
-        after = _Point(x, duals + _shortened(dual) * (change + weight * change_back), self._room(x))
-        return after if after.room.min() > 0 and after.duals.min() > 0 else None
+        slack_correction = _both_sides(self._forward(corrector))
+        dual_correction = target - duals * slack_correction / slack
+        shares = np.linspace(min(primal_step * dual_step, _MOST_PREDICTED), 1, _WEIGHTS)
+        primal_step, share = max((_longest(slack, slack_change + w * slack_correction), w) for w in shares)
+        x = point.x + _shortened(primal_step) * (predictor + share * corrector)
+        dual_step, share = max((_longest(duals, dual_change + w * dual_correction), w) for w in shares)
+        after = _Point(x, duals + _shortened(dual_step) * (dual_change + share * dual_correction), self._slacks(x))
+        return after if after.slack.min() > 0 and after.duals.min() > 0 else None
 
     def _newton(self, weights: Floats) -> _Newton:
-        """Prepare to solve the system of a step, whose matrix is ``G^T diag(weights) G``."""
+        """Prepare to solve the system of an iteration, whose matrix is ``G^T diag(weights) G``."""
         graph, forms, back, rows = self._graph, self._forms, self._back, self._rows
-        own, edges, heavy = np.split(weights, [self._n, len(weights) - len(rows)])
-        matrix = graph.matrix(edges, np.zeros(graph.n_points))
+        of_variables, of_pairs, of_rows = self._blocks(weights)
+        laplacian = graph.matrix(of_pairs, np.zeros(graph.n_points))
         # A point's tie to the ground is that of its variables in a row; points without variables are nobody's.
-        loose = forms.power(2) @ (1 / own)
+        loose = forms.power(2) @ (1 / of_variables)
         tie = 1 / np.where(loose > 0, loose, 1.0)
-        tree = graph.tree(edges, tie)
+        tree = graph.tree(of_pairs, tie)
         variable, of_point, counts = self._alone
 
         def without_rows(values: Floats) -> Floats:
-            free = values / own
+            free = values / of_variables
             at = forms @ free
             points = tree(tie * at)
-            found = free + (back @ (tie * (points - at))) / own
+            x = free + (back @ (tie * (points - at))) / of_variables
             # The same, without the digits that the difference loses.
-            found[variable] = points[of_point] / counts
-            return np.asarray(found)
+            x[variable] = points[of_point] / counts
+            return np.asarray(x)
 
         images = np.stack([without_rows(row) for row in rows], axis=1) if len(rows) else np.zeros((self._n, 0))
-        # Rows that say the same leave no inverse once both are pressed hard; any one that is nearly it will do.
-        inverse = np.linalg.pinv(np.diag(1 / heavy) + rows @ images, hermitian=True)
+        # Rows that say the same leave a singular matrix once both have large weights; a pseudo-inverse will do.
+        inverse = np.linalg.pinv(np.diag(1 / of_rows) + rows @ images, hermitian=True)
 
         def precondition(values: Floats) -> Floats:
-            found = without_rows(values)
-            return np.asarray(found - images @ (inverse @ (rows @ found)))
+            x = without_rows(values)
+            return np.asarray(x - images @ (inverse @ (rows @ x)))
 
-        def multiply(values: Floats) -> Floats:
-            return np.asarray(own * values + back @ (matrix @ (forms @ values)) + (heavy * (rows @ values)) @ rows)
+        def multiply(x: Floats) -> Floats:
+            return np.asarray(of_variables * x + back @ (laplacian @ (forms @ x)) + (of_rows * (rows @ x)) @ rows)
 
         return _Newton(self._n, multiply, precondition)
 
     def _read(self, point: _Point) -> Start:
-        """Tell tight constraints from loose ones: those with more multiplier than room, each in its own unit."""
-        pressed = point.duals * self._n > point.room
-        state = pressed[1].astype(np.int64) - pressed[0]
-        columns, pairs, rows = np.split(state, [self._n, len(state) - len(self._rows)])
-        slack = point.room.min(axis=0)[self._n : self._n + len(pairs)]
+        """Tell tight constraints from loose ones: those whose dual is larger than their slack, each in its unit."""
+        pressed = point.duals * self._n > point.slack
+        columns, pairs, rows = self._blocks(pressed[1].astype(np.int64) - pressed[0])
+        slack = point.slack.min(axis=0)[self._layout.block("pairs")]
         # Pairs that are nearly tight are likely to be needed, too.
         count = min(len(pairs), int(np.count_nonzero(pairs)) + self._n)
         inside = np.argpartition(np.where(pairs != 0, -1.0, slack), count - 1)[:count] if count else np.zeros(0, int)
@@ -272,9 +272,31 @@ class InteriorProgram:
         return Start(columns, rows, self._pairs[inside], pairs[inside])
 
 
+def _scaled_rows(rows: Floats, bounds: tuple[Floats, Floats]) -> tuple[Floats, Floats, Floats]:
+    """Rows with entries that sum to 1 in size, and their bounds, finite and with an interior between them."""
+    size = np.abs(rows).sum(axis=1)
+    unit = np.where(size > 0, size, 1.0)
+    # Activities of scores lie within 1 of 0, so bounds of 2 are none.
+    lower, upper = (np.clip(bound / unit, -2.0, 2.0) for bound in bounds)
+    tight = upper - lower < 2 * _ROOM
+    return rows / unit[:, None], np.where(tight, lower - _ROOM, lower), np.where(tight, upper + _ROOM, upper)
+
+
+def _alone_in_point(forms: sp.csr_array) -> tuple[Ints, Ints, Floats]:
+    """Variables that are a point of their own, that point, and the variable's coefficient there."""
+    entries = forms.tocoo()
+    alone = np.diff(forms.indptr)[entries.coords[0]] == 1
+    return entries.coords[1][alone], entries.coords[0][alone], entries.data[alone]
+
+
+def _both_sides(change: Floats) -> Floats:
+    """Change of the slacks of lower and upper bounds where G x changes so much."""
+    return np.stack([change, -change])
+
+
 @dataclass(frozen=True)
 class _Newton:
-    """Solves the system of a step by preconditioned conjugate gradients."""
+    """Solves the system of an iteration by preconditioned conjugate gradients."""
 
     size: int
     multiply: Linear
@@ -286,8 +308,8 @@ class _Newton:
             LinearOperator((self.size, self.size), matvec=apply, dtype=np.float64)
             for apply in (self.multiply, self.precondition)
         )
-        found, _ = cg(matrix, values, rtol=_RESIDUAL, maxiter=_CG_ITERATIONS, M=inverse)
-        return found if np.isfinite(found).all() else None
+        x, _ = cg(matrix, values, rtol=_RESIDUAL, maxiter=_CG_ITERATIONS, M=inverse)
+        return x if np.isfinite(x).all() else None
 
 
 def _longest(values: Floats, change: Floats) -> float:

@@ -1,0 +1,108 @@
+"""`Roles`: which column of a table is to play which part, as a person said it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from fairlimits.data.bins import Bins, Cuts, read_bins
+from fairlimits.data.columns import Table
+from fairlimits.data.roles import MissingSensitive, check_missing_sensitive, check_parts, left_for_features
+from fairlimits.data.schema import Scalar
+from fairlimits.data.small_groups import SmallGroups, check_small_groups
+from fairlimits.errors import DataError
+
+Names: TypeAlias = str | Sequence[str] | None
+
+
+def names_of(names: Names) -> tuple[str, ...]:
+    """Return column names given as one, several or none."""
+    if names is None:
+        return ()
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column is to play which part, as a person said it (see `Dataset.from_frame`).
+
+    Parameters
+    ----------
+    label, positive, weight, bins, missing_sensitive, small_groups
+        See `Dataset.from_frame`; all of them are checked.
+    sensitive, numeric, categorical, drop : tuple of str
+        See `Dataset.from_frame`.
+    chosen : tuple of str
+        The only columns to use as features; empty for all that have no other part.
+    """
+
+    label: str
+    sensitive: tuple[str, ...]
+    positive: Scalar
+    weight: str | None
+    numeric: tuple[str, ...]
+    categorical: tuple[str, ...]
+    drop: tuple[str, ...]
+    chosen: tuple[str, ...]
+    bins: Cuts
+    missing_sensitive: MissingSensitive
+    small_groups: SmallGroups
+
+    @classmethod
+    def read(
+        cls,
+        *,
+        label: str,
+        sensitive: Names,
+        positive: Scalar,
+        weight: str | None,
+        numeric: Names,
+        categorical: Names,
+        drop: Names,
+        features: Names,
+        bins: Bins,
+        missing_sensitive: MissingSensitive,
+        small_groups: SmallGroups,
+    ) -> Roles:
+        """Check what a person said that needs no table to be checked."""
+        choice = check_small_groups(small_groups)
+        check_missing_sensitive(missing_sensitive)
+        return cls(
+            label=label,
+            sensitive=names_of(sensitive),
+            positive=positive,
+            weight=weight,
+            numeric=names_of(numeric),
+            categorical=names_of(categorical),
+            drop=names_of(drop),
+            chosen=names_of(features),
+            bins=read_bins(bins),
+            missing_sensitive=missing_sensitive,
+            small_groups=choice,
+        )
+
+    @property
+    def parts(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each part, as `check_parts` takes them."""
+        return {
+            "label": (self.label,),
+            "sensitive": self.sensitive,
+            "weight": () if self.weight is None else (self.weight,),
+            "drop": self.drop,
+            "numeric": self.numeric,
+            "categorical": self.categorical,
+            "features": self.chosen,
+            "bins": tuple(self.bins),
+        }
+
+    def check(self, table: Table) -> None:
+        """Check that the columns exist, that none has two parts, and that a feature is left."""
+        check_parts(table, self.parts)
+        if not self.sensitive:
+            raise DataError("No sensitive column was named: name at least one.")
+        self.features(table.names)
+
+    def features(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Columns that are left for features."""
+        return left_for_features(names, self.parts)

@@ -1,0 +1,44 @@
+"""Pictures of frontiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairlimits._util.plotting import colour_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from fairlimits.limits.frontiers import Frontier
+
+
+def draw_frontier(curve: Frontier, ax: Axes, options: Mapping[str, Any]) -> Axes:
+    """Draw accuracy, or what else the rules are best at, against what moves (see `Frontier.plot`)."""
+    moving = [name for name, values in curve.grid.items() if np.ptp(values) > 0] or list(curve.grid)
+    fixed = [f"{name} = {curve.grid[name][0]:g}" for name in curve.grid if name not in moving]
+    label = " + ".join(moving) + (f" ({', '.join(fixed)})" if fixed else "")
+    given = {"label": label, "color": colour_of(label), **options}
+    if curve.held_out:
+        low, high = ([getattr(each.accuracy, end) for each in curve.held_out] for end in ("low", "high"))
+        ax.fill_between(curve.at, low, high, color=given["color"], alpha=0.2, linewidth=0)
+        ax.plot(curve.at, curve.accuracy, **{**given, "label": f"{given['label']}, held out"})
+        ax.plot(curve.at, curve.plug_in, **{**given, "label": f"{given['label']}, plug-in", "linestyle": "--"})
+        ax.legend()
+    else:
+        ax.plot(curve.at, curve.value, **given)
+    if curve.is_constant.any():
+        # On top of the line, hollow: there nothing is decided by what people are.
+        shown = curve.accuracy if curve.held_out else curve.value
+        hollow = {"markerfacecolor": "white", "color": given["color"], "linestyle": "none", "clip_on": False}
+        ax.plot(curve.at[curve.is_constant], shown[curve.is_constant], "o", label="same score for all", **hollow)
+        ax.legend()
+    if curve._ratios:
+        ax.set_xlabel(f"smallest ratio allowed, {moving[0].removesuffix(' ratio')}")
+    else:
+        ax.set_xlabel(f"tolerance: largest gap allowed, {' and '.join(moving)}")
+    certified = "certified, " if curve.rules[0].guarantee is not None else ""
+    ax.set_ylabel("accuracy" if curve.held_out else f"{curve.objective.title} ({certified}plug-in)")
+    return ax
