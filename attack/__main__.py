@@ -6,6 +6,7 @@ An attack that was stopped goes on where it was (``--state``); each area can be 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import tempfile
 import warnings
@@ -31,7 +32,9 @@ def table_of(counts: dict[str, Count], seed: int) -> str:
         if name in counts:
             own = counts[name]
             lines.append(f"| {name} | {area.what} | {own.done:,} | {len(own.failures)} | {own.seconds:,.0f} |")
-    return "\n".join([f"Seed {seed}, on Python {sys.version.split()[0]}, {sys.platform}.", "", *lines])
+    measured = [f"{name.capitalize()}: {own.measured}" for name, own in counts.items() if own.measured]
+    head = f"Seed {seed}, on Python {sys.version.split()[0]}, {sys.platform}."
+    return "\n".join([head, "", *lines, *(line for own in measured for line in ("", own))])
 
 
 def main() -> int:
@@ -39,6 +42,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="attack", description=__doc__)
     parser.add_argument("areas", nargs="*", help=f"{', '.join(AREAS)}; all by default")
     parser.add_argument("--cases", type=int, help="cases of each area, instead of its own number")
+    parser.add_argument("--minutes", type=float, help="how long each area is tried, instead of a number of cases")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--state", type=Path, default=Path(".attack.json"), help="where counts are kept")
     parser.add_argument("--page", type=Path, default=PAGE, help="where the table is written")
@@ -48,11 +52,14 @@ def main() -> int:
         parser.error(f"there is no area {strange[0]!r}; the areas are {', '.join(AREAS)}")
     counts = read_counts(given.state)
     warnings.simplefilter("ignore")
+    cases, seconds = given.cases, math.inf
+    if given.minutes is not None:
+        cases, seconds = sys.maxsize, 60 * given.minutes
     for name in given.areas or AREAS:
-        count = counts.setdefault(name, Count())
+        count, area = counts.setdefault(name, Count()), AREAS[name]
         with tempfile.TemporaryDirectory() as folder:
-            cases = AREAS[name].cases if given.cases is None else given.cases
-            attack(AREAS[name], Path(folder), cases, given.seed, count, lambda: write_counts(given.state, counts))
+            most = area.cases if cases is None else cases
+            attack(area, Path(folder), most, given.seed, count, lambda: write_counts(given.state, counts), seconds)
         print(f"{name}: {count.done:,} cases, {len(count.failures)} failures, {count.seconds:,.0f} s", flush=True)
         for failure in count.failures[:20]:
             print(f"  {failure}", flush=True)

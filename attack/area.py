@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 Case: TypeAlias = Callable[[np.random.Generator], str | None]
 """Tries one case, drawn with the generator; what went wrong in a sentence, or None."""
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """A case that also measures something over many of them."""
+
+    def measured(self) -> str:
+        """Return what was measured so far, in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -45,20 +54,31 @@ class Count:
     done: int = 0
     failures: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    measured: str = ""
 
 
-def attack(area: Area, folder: Path, cases: int, seed: int, count: Count, keep: Callable[[], None]) -> Count:
-    """Try cases until `cases` are done, going on where `count` ended; each case has a seed of its own."""
-    if count.done >= cases:
+def attack(
+    area: Area,
+    folder: Path,
+    cases: int,
+    seed: int,
+    count: Count,
+    keep: Callable[[], None],
+    seconds: float = math.inf,
+) -> Count:
+    """Try cases until `cases` are done or took `seconds`, going on where `count` ended; each has a seed of its own."""
+    if count.done >= cases or count.seconds >= seconds:
         return count
     with area.opened(folder) as case:
         last = started = time.monotonic()
-        while count.done < cases:
+        while count.done < cases and count.seconds < seconds:
             rng = np.random.default_rng([seed, count.done])
             found = case(rng)
             if found is not None:
                 count.failures.append(f"case {count.done}: {found}"[:500])
             count.done += 1
+            if isinstance(case, Measured):
+                count.measured = case.measured()
             now = time.monotonic()
             if now - last > 5:
                 count.seconds += now - started

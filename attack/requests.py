@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from waitress.wasyncore import close_all
 
 import fairlimits as fl
 from attack.area import Area, Case
 from attack.people import data
 from fairlimits.apps.explorer import Subject, make_app
 from fairlimits.apps.explorer.server import HOST, make_server
+
+_SECONDS = 60
 
 _UPDATE = "/_dash-update-component"
 _STRANGE: tuple[Any, ...] = (None, True, -1, 1e308, "", "\u0000", "<b>", [], {}, [[]], {"number": 1}, "data:,x", 10**30)
@@ -41,7 +44,9 @@ def served(rows: int = 300, cells: int = 12) -> Iterator[tuple[int, Any, Subject
         try:
             yield listening.getsockname()[1], app, subject
         finally:
-            server.close()
+            # In the server's own thread, which otherwise may be waiting for what is closed.
+            server.trigger.pull_trigger(lambda: close_all(server._map))
+            thread.join(_SECONDS)
 
 
 def send(port: int, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,9 +23,10 @@ from attack.requests import send, served, upload
 _CLIENTS = 10
 _ROWS = 300
 
-# Caches fill at first; after these cases, memory may grow by so many bytes more.
+# Caches fill at first; after these cases, memory may grow by so many bytes more, and open files and threads by so many.
 _WARM = 30
 _GROWTH = 40 * 2**20
+_MORE = 20
 
 
 def resident() -> int:
@@ -34,27 +36,46 @@ def resident() -> int:
     return int(fields[1]) * 4096
 
 
+def _held() -> int:
+    """How many files and threads this process has open."""
+    return len(os.listdir("/proc/self/fd")) + threading.active_count()
+
+
 class _Flat:
-    """Whether memory stays flat once caches are full."""
+    """Cases between which memory, open files and threads stay flat once caches are full."""
 
-    def __init__(self) -> None:
-        self._cases, self._first = 0, 0
+    def __init__(self, case: Case) -> None:
+        self._case, self._cases = case, 0
+        self._first, self._most, self._files = 0, 0, 0
 
-    def look(self) -> str | None:
+    def __call__(self, rng: np.random.Generator) -> str | None:
+        """Try a case, and look at what is held after it."""
+        return self._case(rng) or self._look()
+
+    def measured(self) -> str:
+        """Return by how much memory grew."""
+        return (
+            f"{self._cases:,} cases in one process; memory after the first {_WARM} {self._first / 2**20:.0f} MB, "
+            f"at most {self._most / 2**20:.0f} MB since."
+        )
+
+    def _look(self) -> str | None:
         self._cases += 1
         if self._cases == _WARM:
-            self._first = resident()
-        if self._cases <= _WARM or self._cases % 10:
+            self._first, self._files = resident(), _held()
+        if self._cases < _WARM or self._cases % 10:
             return None
-        grown = resident() - self._first
-        return f"memory grew by {grown / 2**20:.0f} MB" if grown > _GROWTH else None
+        now = resident()
+        self._most = max(self._most, now)
+        if now - self._first > _GROWTH:
+            return f"memory grew by {(now - self._first) / 2**20:.0f} MB"
+        return f"{_held() - self._files} more files and threads" if _held() - self._files > _MORE else None
 
 
 @contextmanager
 def _loads(folder: Path) -> Iterator[Case]:
     people = data(np.random.default_rng(0), _ROWS)
     fl.discretize(people, 8, partition="features", generator=None).save(folder / "cells.npz")
-    flat = _Flat()
 
     def case(rng: np.random.Generator) -> str | None:
         dist = fl.CellDistribution.load(folder / "cells.npz")
@@ -62,9 +83,9 @@ def _loads(folder: Path) -> Iterator[Case]:
         rule.save(folder / "rule.npz")
         if abs(fl.Rule.load(folder / "rule.npz").accuracy - rule.accuracy) > 0:
             return "another accuracy came back"
-        return flat.look()
+        return None
 
-    yield case
+    yield _Flat(case)
 
 
 class _Wire:
@@ -89,7 +110,6 @@ class _Wire:
 @contextmanager
 def _clients(_: Path) -> Iterator[Case]:
     """Each case is ten clients at once, each moving a slider and dropping a file of predictions."""
-    flat = _Flat()
     with served(_ROWS) as (port, app, subject), ThreadPoolExecutor(_CLIENTS) as pool:
         together = threading.Barrier(_CLIENTS)
 
@@ -110,9 +130,9 @@ def _clients(_: Path) -> Iterator[Case]:
 
         def case(rng: np.random.Generator) -> str | None:
             found = list(pool.map(client, rng.integers(2**31, size=_CLIENTS).tolist()))
-            return next((own for own in found if own is not None), None) or flat.look()
+            return next((own for own in found if own is not None), None)
 
-        yield case
+        yield _Flat(case)
 
 
 AREAS = (

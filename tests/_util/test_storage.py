@@ -70,3 +70,9 @@ def test_a_system_that_refuses_is_told(tmp_path: Path) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert os.listdir(tmp_path) == ["x.txt"]
     assert target.read_text() == "older"
+
+
+def test_the_umask_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It belongs to the whole process: other threads would make files that everybody may write."""
+    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the umask was changed"))
+    write_text(tmp_path / "a.txt", "x")

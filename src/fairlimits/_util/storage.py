@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import signal
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +17,9 @@ from fairlimits.errors import FileError
 
 # A suffix says which kind of file it is only if it is short; a temporary name must not be longer than a file may be.
 _LONGEST_SUFFIX = 16
+
+# A request to end, and a terminal that was closed.
+_ENDING = tuple(own for own in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")) if own is not None)
 
 
 @contextmanager
@@ -33,25 +36,22 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(path)
     check_writable(target)
-    with _faults_told(target):
-        # The suffix is kept because writers such as matplotlib choose their format by it; the name is not, for it may
-        # be as long as names can be.
-        suffix = target.suffix if len(target.suffix) <= _LONGEST_SUFFIX else ""
-        handle, name = tempfile.mkstemp(prefix=".fairlimits-", suffix=suffix, dir=target.parent)
-        os.close(handle)
-    temporary = Path(name)
-    try:
-        with _faults_told(target), _terminated_in_order():
-            yield temporary
-            _on_disk(temporary)
-            # mkstemp makes files for the owner alone; a result is an ordinary file and follows the umask.
-            umask = os.umask(0)
-            os.umask(umask)
-            temporary.chmod(0o666 & ~umask)
-            temporary.replace(target)
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    # The suffix is kept because writers such as matplotlib choose their format by it; the name is not, for it may be as
+    # long as names can be.
+    suffix = target.suffix if len(target.suffix) <= _LONGEST_SUFFIX else ""
+    # Named before it is made, so that no signal comes between a file and the knowledge of its name.
+    temporary = target.parent / f".fairlimits-{secrets.token_hex(8)}{suffix}"
+    with _terminated_in_order():
+        try:
+            with _faults_told(target):
+                # As open does, so that the umask says who may read it.
+                os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+                yield temporary
+                _on_disk(temporary)
+                temporary.replace(target)
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -78,23 +78,28 @@ def check_writable(target: Path) -> None:
 
 @contextmanager
 def _terminated_in_order() -> Iterator[None]:
-    """Let SIGTERM end this process as an exception does while a file is written, if nobody else takes care of it.
+    """Let signals to end end this process as an exception does while a file is written, if nobody else cares for them.
 
     Only then: a process that computes would not notice before its computation ends, and must die at once.
     """
-    ours = current_thread() is main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    if not ours:
+    free = [own for own in _ENDING if signal.getsignal(own) is signal.SIG_DFL]
+    if current_thread() is not main_thread() or not free:
         yield
         return
 
     def end(number: int, _frame: FrameType | None) -> NoReturn:
+        # Once is enough: a second one must not keep the file from being removed.
+        for own in free:
+            signal.signal(own, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
-    signal.signal(signal.SIGTERM, end)
+    for own in free:
+        signal.signal(own, end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for own in free:
+            signal.signal(own, signal.SIG_DFL)
 
 
 @contextmanager

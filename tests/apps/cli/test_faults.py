@@ -143,12 +143,13 @@ with write_whole("out.txt") as temporary:
 """
 
 
-def test_sigterm_while_writing_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signals_to_end_while_writing_leave_nothing(number: signal.Signals, tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", WRITER], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as writing:
         assert writing.stdout is not None
         assert writing.stdout.readline() == "writing\n"
         assert len(os.listdir(tmp_path)) == 1
         time.sleep(0.05)
-        writing.send_signal(signal.SIGTERM)
-        assert writing.wait(60) == 143
+        writing.send_signal(number)
+        assert writing.wait(60) == 128 + number
     assert os.listdir(tmp_path) == []

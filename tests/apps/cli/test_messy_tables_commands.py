@@ -162,3 +162,37 @@ def test_cells_of_other_rows_take_neither(csv: Path, tmp_path: Path, capsys: pyt
     assert "leave --features, --bin out" in capsys.readouterr().err
     assert run(["frontier", str(made), "--features", "age"]) == 2
     assert "leave the options of the data out" in capsys.readouterr().err
+
+
+AS_JSON = {
+    "frontier": ["--cells", "4", "--points", "2"],
+    "ceiling": [],
+    "scenarios": [],
+    "audit": ["--prediction", "decided"],
+    "decorrelate": ["--cells", "4"],
+    "fidelity": ["--samples", "500"],
+    "report": ["-o", "{out}.html"],
+}
+
+
+@pytest.mark.parametrize("command", AS_JSON)
+def test_json_of_what_is_not_estimable(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`ceiling --json` ended in a traceback where a group had fewer than 30 rows of a label."""
+    frame = people().head(150).assign(decided=lambda own: (own["age"] > 50).astype(int))
+    frame["sex"] = np.where(np.arange(150) < 50, "f", "m")
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    more = [word.format(out=tmp_path / "out") for word in AS_JSON[command]]
+    code = run([command, str(tmp_path / "people.csv"), *COLUMNS, *more, "--json"])
+    said = capsys.readouterr()
+    assert code == 0, said.err
+    json.loads(said.out, parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize("command", ["frontier", "ceiling"])
+def test_a_file_name_is_no_formula(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "$\\people$.csv"
+    people().head(150).to_csv(path, index=False)
+    more = ["--cells", "4", "--points", "2"] if command == "frontier" else ["-t", "0.1"]
+    code = run([command, str(path), *COLUMNS, *more, "-o", str(tmp_path / "out.svg")])
+    assert code == 0, capsys.readouterr().err
+    assert r"\people$" in (tmp_path / "out.svg").read_text(encoding="utf-8")

@@ -44,6 +44,7 @@ def test_errors_speak_of_options(folder: Path, capsys: pytest.CaptureFixture[str
     for arguments, words in (
         ([rule, table], "--dates COLUMN"),
         ([rule, table, table, "--dates", "day"], "--dates is for one"),
+        ([rule, table, table], "is given twice"),
         ([rule, table, "--dates", "day", "-o", table], "0.csv"),
         ([str(folder / "none.npz"), table, "--dates", "day"], "There is no file"),
     ):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairlimits._util.plotting import COLOURS, close, figure_style, subplots
+from fairlimits._util.plotting import COLOURS, close, figure_style, plain_text, subplots
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
 from fairlimits.apps.cli.option_groups import expand_groups
@@ -67,7 +67,7 @@ def ceiling(
     table.expect_learning()
 
     from fairlimits.evaluation import ceiling as find
-    from fairlimits.notions import check_names, read_objective, read_requirements
+    from fairlimits.notions import check_names, plain_records, read_objective, read_requirements
 
     check_outputs([table.data], (output, (".csv", ".json", *_PICTURES)))
     names = check_names(notion or ["DP"])
@@ -85,7 +85,7 @@ def ceiling(
         top = find(dataset, tolerances, confidence=confidence, resolution=resolution, progress=tell, **asked)
     found = _found(dataset, top, asked)
     _print(top, found)
-    held = [own.to_dict() for own in found.held_out]
+    held = plain_records([own.to_dict() for own in found.held_out])
     made = {"data": table.data, "seed": seed}
     content = {"made from": made, **top.to_dict(), "found": held, "in words": top.summary()}
     if output is not None:
@@ -153,7 +153,7 @@ def _write(output: Path, top: Ceiling, found: Frontier, content: dict[str, Any])
             found.plot(ax, color=COLOURS["aware" if top.aware else "unaware"], label="found")
             top.plot(ax, color="black")
             sees = "seen" if top.aware else "hidden"
-            ax.set_title(f"What is possible on {Path(content['made from']['data']).stem}, group {sees}")
+            ax.set_title(f"What is possible on {plain_text(Path(content['made from']['data']).stem)}, group {sees}")
             with write_whole(output) as temporary:
                 figure.savefig(temporary)
             close(figure)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairlimits._util.plotting import COLOURS, close, figure_style, subplots
+from fairlimits._util.plotting import COLOURS, close, figure_style, plain_text, subplots
 from fairlimits.apps.cli.cell_options import CellOptions
 from fairlimits.apps.cli.data_options import SourceOptions, notes_of
 from fairlimits.apps.cli.option_groups import expand_groups
@@ -214,7 +214,7 @@ def _write(
                 style = "-" if aware else (0, (5, 2))
                 curve.plot(ax, label=name, color=COLOURS["aware" if aware else "unaware"], linestyle=style)
             asked = "".join(f", {each}" for each in held)
-            ax.set_title(f"Best rule on {Path(found['made from']['data']).stem}{asked}", wrap=True)
+            ax.set_title(f"Best rule on {plain_text(Path(found['made from']['data']).stem)}{asked}", wrap=True)
             ax.legend()
             with write_whole(output) as temporary:
                 figure.savefig(temporary)

@@ -61,6 +61,9 @@ def monitor(
         raise InputError(f"There are {len(tables)} tables, and --dates is for one; leave it out, or join them.")
     if dates is None and len(tables) == 1:
         raise InputError("One table has no periods; give its column of dates, --dates COLUMN, or a table per period.")
+    twice = next((name for name in tables if tables.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"The table {twice} is given twice; give each period a table of its own.")
     names = [Path(name).stem for name in tables]
     if len(set(names)) < len(names):
         names = tables

@@ -165,8 +165,10 @@ def write_csv(path: Path, table: pa.Table) -> None:
 
 
 def json_text(content: Mapping[str, Any]) -> str:
-    """Write plain data as JSON."""
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """Write plain data as JSON, with escapes for what would steer a terminal."""
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    strange = {own for own in set(text) - {"\n"} if not own.isprintable()}
+    return text.translate({ord(own): json.dumps(own)[1:-1] for own in strange})
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
