@@ -23,6 +23,7 @@ from benchmarks import (
     fidelity,
     frontiers,
     growth,
+    included,
     individual,
     law_cost,
     law_loss,
@@ -126,7 +127,7 @@ def main(names: list[str]) -> int:
         text = BENCHMARKS[name]()
         (RESULTS / f"{name}.md").write_text(f"# {name}\n\n{text}\n\nMeasured on {machine()}.\n", encoding="utf-8")
         print(text, flush=True)
-    return 0
+    return included.main()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import re
 import warnings
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from sklearn.linear_model import LogisticRegression
 import fairlimits as fl
 from fairlimits import Audit, CellDistribution, Dataset, audit
 from fairlimits._util.types import Floats
-from fairlimits.apps.cli import run
 from fairlimits.errors import DataError, InputError
 from fairlimits.evaluation import AuditedModel, BeatenWarning
 from fairlimits.evaluation.audits.matching import along
@@ -526,32 +524,3 @@ def test_bad_data_and_cells_get_a_sentence() -> None:
     nearly_weightless = people(0, 300)[0].append_column("w", pa.array(weight))
     with pytest.raises(DataError, match="rows are held out"):
         audit(read(nearly_weightless), np.zeros(300), **FAST)
-
-
-GUIDE = Path(__file__).parents[2] / "docs" / "audit.md"
-NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
-
-
-def blocks(kind: str) -> list[str]:
-    return re.findall(rf"```{kind}\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
-
-
-def same_words(said: str, printed: str) -> None:
-    """Compare word by word, and numbers up to what another machine may round differently."""
-    assert NUMBER.sub("#", said).split() == NUMBER.sub("#", printed).split()
-    for one, two in zip(NUMBER.findall(said), NUMBER.findall(printed), strict=True):
-        assert float(one.replace(",", "")) == pytest.approx(float(two.replace(",", "")), abs=0.3)
-
-
-def test_the_guide_runs_and_prints_what_it_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    kept: dict[str, Any] = {}
-    for block in blocks("python"):
-        exec(compile(block, str(GUIDE), "exec"), kept)
-    same_words(blocks("text")[0], capsys.readouterr().out)
-    command, *said = blocks("console")[0].strip().splitlines()
-    assert run(command.removeprefix("$ fairlimits ").split()) == 0
-    same_words("\n".join(said), capsys.readouterr().out)
-    assert (tmp_path / "audit.png").stat().st_size > 1_000
