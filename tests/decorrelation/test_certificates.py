@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 
 from fairlimits.data import Dataset
 from fairlimits.decorrelation import Certificate, Decorrelation, decorrelate
-from fairlimits.decorrelation.adversaries import Attack, auc_interval
+from fairlimits.decorrelation.adversaries import Attack, View, attack, auc_interval
 from fairlimits.errors import DataError, InputError
 from fairlimits.law.cells.building import discretize
 from fairlimits.limits import solve
@@ -156,6 +156,46 @@ def test_columns_without_a_single_value() -> None:
     assert plan.apply(people)["nothing"].null_count == plan.apply(people)["none"].null_count == 400
 
 
+def test_a_group_of_few_rows_is_not_attacked_and_chance_is_no_find() -> None:
+    """A single person is told by any rule, and the best of many guesses looks better than one."""
+    rng = np.random.default_rng(5)
+    found = chance = 0
+    for seed in range(20):
+        train, test = (nobody_to_tell(rng, 400) for _ in range(2))
+        attacks = attack(SCHEMA, train, test, mapped=True, with_label=False, confidence=0.95, random_state=seed)
+        assert {a.group for a in attacks if math.isnan(a.auc)} == {"one"}
+        known = [a for a in attacks if not math.isnan(a.auc)]
+        assert len(known) == 10
+        found += any(a.low > 0.5 for a in known)
+        chance += any(a.auc - (a.auc - a.low) * 1.960 / 2.807 > 0.5 for a in known)
+    assert found <= 2 < chance
+
+
+def nobody_to_tell(rng: np.random.Generator, rows: int) -> View:
+    """Features that have nothing to do with the group; one group is a single person."""
+    group = np.append(rng.integers(5, size=rows), 5)
+    values = rng.normal(size=rows + 1)
+    return View(
+        (values * 3).astype(np.int64) + 20, {"x": values}, (values > 0).astype(np.int64), group, np.ones(rows + 1)
+    )
+
+
+SCHEMA = Dataset.from_frame(
+    pa.table({"x": np.arange(12.0), "who": [*"abcde", "one"] * 2, "y": [0, 1] * 6}), label="y", sensitive="who"
+).schema
+
+
+def test_where_no_two_groups_have_rows_enough_nothing_is_compared() -> None:
+    plan = plan_of(False)
+    people = some_data(20, 4_000)
+    few = np.concatenate([np.flatnonzero(people.group == 0)[:25], np.flatnonzero(people.group == 1)[:200]])
+    found = plan.certificate(people.take(few), train=people, permutations=9)
+    assert math.isnan(found.correlation)
+    assert math.isnan(found.worst.auc)
+    assert "no two groups have 30 rows" in found.summary()
+    assert "nan" not in f"{found.summary()} {found!r}"
+
+
 def test_rows_that_cannot_be_used() -> None:
     plan, people = plan_of(False), some_data(25, 200)
     with pytest.raises(InputError, match="pass Datasets"):
@@ -177,7 +217,7 @@ def test_rows_that_cannot_be_used() -> None:
         plan.certificate(other)
 
 
-def attacks(*ends: tuple[bool, bool, float, float, float]) -> tuple[Attack, ...]:
+def some_attacks(*ends: tuple[bool, bool, float, float, float]) -> tuple[Attack, ...]:
     return tuple(
         Attack("gradient boosting", mapped, label, "b", low + (high - low) * at, low, high)
         for mapped, label, low, high, at in ends
@@ -204,7 +244,11 @@ def test_sentences_are_chosen_by_the_figures(
 ) -> None:
     ends = [changed.get(at, own) for at, own in enumerate((BEFORE, HIDDEN, TOLD))]
     found = replace(
-        certificate, attacks=attacks(*ends), null=np.linspace(0, 0.2, 99), correlation=0.1, baseline_null=np.zeros(99)
+        certificate,
+        attacks=some_attacks(*ends),
+        null=np.linspace(0, 0.2, 99),
+        correlation=0.1,
+        baseline_null=np.zeros(99),
     )
     assert said in found.summary()
     assert unsaid not in found.summary()

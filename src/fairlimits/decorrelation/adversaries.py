@@ -22,6 +22,7 @@ from scipy.special import ndtri
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
+from fairlimits._util.small_samples import enough
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.data import Schema, category_columns
 
@@ -46,9 +47,10 @@ class Attack:
     group : str
         The group to be told from all others.
     auc : float
-        Area under the ROC curve: 0.5 is guessing; NaN if the group, or all others, have no row.
+        Area under the ROC curve: 0.5 is guessing; NaN if the group, or all others, have fewer than 30 rows.
     low, high : float
-        Its confidence interval.
+        Its confidence interval. Those of all adversaries and groups hold at once: the best of several attacks would
+        otherwise look better than guessing by chance.
     """
 
     adversary: Adversary
@@ -101,11 +103,22 @@ def attack(
         "group rate of the cell": _cell_rates(train, test, len(groups), with_label),
         "gradient boosting": _boosted(schema, train, test, with_label, random_state),
     }
+    told = range(len(groups)) if len(groups) > 2 else (1,)
+    rows = rows_by_group(test, len(groups))
+    known = {g: bool(enough(rows[g]) and enough(rows.sum() - rows[g])) for g in told}
+    each = 1 - (1 - confidence) / max(len(chances) * sum(known.values()), 1)
     for adversary, chance in chances.items():
-        for g in range(len(groups)) if len(groups) > 2 else (1,):
-            interval = auc_interval(chance[:, g], test.group == g, test.weight, confidence)
+        for g in told:
+            interval = (math.nan,) * 3
+            if known[g]:
+                interval = auc_interval(chance[:, g], test.group == g, test.weight, each)
             found.append(Attack(adversary, mapped, with_label, groups[g], *interval))
     return found
+
+
+def rows_by_group(view: View, groups: int) -> Ints:
+    """Rows of each group that count."""
+    return np.bincount(view.group[view.weight > 0], minlength=groups)
 
 
 def _cell_rates(train: View, test: View, groups: int, with_label: bool) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from fairlimits._util.small_samples import ESTIMABLE_ROWS
 from fairlimits.decorrelation.adversaries import Attack
 
 SIGNIFICANT = 0.05
@@ -24,7 +25,10 @@ def adversary_words(before: Attack, after: Attack, confidence: float) -> str:
         Of their intervals.
     """
     if math.isnan(after.auc):
-        return "Whether adversaries tell the group from the mapped features is not estimable: a group has no rows."
+        return (
+            "Whether adversaries tell the group from the mapped features is not estimable: it takes "
+            f"{ESTIMABLE_ROWS} rows of a group, and of all others."
+        )
     words = (
         f"The better of two adversaries tells the group {after.group} from the mapped features with an AUC of "
         f"{after.auc:.3f} ({confidence:.0%} interval {after.low:.3f} to {after.high:.3f}; before: {before.auc:.3f}); "

@@ -12,14 +12,16 @@ import pyarrow as pa
 from fairlimits._util.frames import ARROW, of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_style, plain_text
-from fairlimits._util.types import Floats, Ints
+from fairlimits._util.small_samples import ESTIMABLE_ROWS, enough
+from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.data import Dataset, Schema, check_seed
-from fairlimits.decorrelation.adversaries import Attack, View, attack
+from fairlimits.decorrelation.adversaries import Attack, View, attack, rows_by_group
 from fairlimits.decorrelation.applying import SCORED_AS, cell_values, draw_bins, parts_for_rows, read_rows
 from fairlimits.decorrelation.certificate_sentences import SIGNIFICANT, adversary_words, with_label_words
 from fairlimits.decorrelation.maps import Maps, largest_difference
 from fairlimits.errors import DataError, InputError
 from fairlimits.law import CellDistribution
+from fairlimits.notions import NOT_ESTIMABLE_TEXT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +36,8 @@ class Certificate(Shown):
     train_rows, test_rows : int
         Rows that the adversaries learned on, and rows that all figures are of.
     baseline_correlation : float
-        Largest L1 distance between the groups' shares of cells in the test rows, before the map.
+        Largest L1 distance between the groups' shares of cells in the test rows, before the map; NaN unless two groups
+        have 30 rows or more, as of fewer it says nothing.
     correlation : float
         The same after the map. It is above 0 also where the mapped features do not depend on the group,
         because shares of a limited number of rows always differ.
@@ -77,25 +80,31 @@ class Certificate(Shown):
     @property
     def worst(self) -> Attack:
         """The attack on mapped features, without the label, that tells a group best."""
-        return self._worst(with_label=False)
+        return self.best_attack(with_label=False)
 
-    def _worst(self, with_label: bool, mapped: bool = True) -> Attack:
+    def best_attack(self, *, with_label: bool, mapped: bool = True) -> Attack:
+        """Return the attack that tells a group best; its AUC is NaN where no group has rows enough."""
         tried = [a for a in self.attacks if a.mapped == mapped and a.with_label == with_label]
         return max(tried, key=lambda a: -math.inf if math.isnan(a.auc) else a.auc)
 
     def summary(self) -> str:
         """Say what the map promises, and what it cannot."""
-        before, after = self._worst(False, mapped=False), self.worst
+        before, after = self.best_attack(with_label=False, mapped=False), self.worst
         return " ".join(
             [
                 self._distances(),
                 adversary_words(before, after, self.confidence),
-                with_label_words(after, self._worst(True)),
+                with_label_words(after, self.best_attack(with_label=True)),
             ]
         )
 
     def _distances(self) -> str:
         """The distances of the groups beside those of chance, and what that shows."""
+        if math.isnan(self.correlation):
+            return (
+                f"How far apart the mapped features of two groups are on {self.test_rows:,} held-out rows is not "
+                f"estimable: no two groups have {ESTIMABLE_ROWS} rows."
+            )
         low, high = np.quantile(self.null, [0.025, 0.975])
         words = (
             f"On {self.test_rows:,} held-out rows the mapped features of two groups are {self.correlation:.3f} "
@@ -168,9 +177,18 @@ class Certificate(Shown):
         return ax
 
     def __repr__(self) -> str:
+        correlation, chance, auc, with_label = (
+            NOT_ESTIMABLE_TEXT if math.isnan(own) else f"{own:.3f}"
+            for own in (
+                self.correlation,
+                float(np.mean(self.null)),
+                self.worst.auc,
+                self.best_attack(with_label=True).auc,
+            )
+        )
         return (
-            f"Certificate({self.test_rows:,} rows; correlation {self.correlation:.3f}, by chance "
-            f"{self.null.mean():.3f}; AUC {self.worst.auc:.3f} without, {self._worst(True).auc:.3f} with the label)"
+            f"Certificate({self.test_rows:,} rows; correlation {correlation}, by chance {chance}; "
+            f"AUC {auc} without, {with_label} with the label)"
         )
 
 
@@ -216,14 +234,16 @@ def certify(
     ]
     raw, after = parts["testing"]
     kept, moved = _distortion(schema, raw, after)
+    compared = enough(rows_by_group(raw, len(schema.groups)))
     null, baseline_null = (
-        np.array([_apart(view, rng.permutation(view.group)) for _ in range(permutations)]) for view in (after, raw)
+        np.array([_apart(view, rng.permutation(view.group), compared) for _ in range(permutations)])
+        for view in (after, raw)
     )
     return Certificate(
         train_rows=len(train),
         test_rows=len(held_out),
-        baseline_correlation=_apart(raw, raw.group),
-        correlation=_apart(after, after.group),
+        baseline_correlation=_apart(raw, raw.group, compared),
+        correlation=_apart(after, after.group, compared),
         null=null,
         baseline_null=baseline_null,
         categories_kept=kept,
@@ -278,10 +298,12 @@ def _distortion(schema: Schema, before: View, after: View) -> tuple[float, float
     return tuple(float(np.mean(own)) if own else math.nan for own in (kept, moved))  # type: ignore[return-value]
 
 
-def _apart(view: View, group: Ints) -> float:
-    """Largest L1 distance between the groups' shares of cells."""
-    cells, groups = int(view.cell.max()) + 1, int(group.max()) + 1
+def _apart(view: View, group: Ints, compared: Flags) -> float:
+    """Largest L1 distance between the shares of cells of the groups that are compared; NaN if these are not two."""
+    if compared.sum() < 2:
+        return math.nan
+    cells, groups = int(view.cell.max()) + 1, len(compared)
     held = np.bincount(group * cells + view.cell, weights=view.weight, minlength=groups * cells)
-    held = held.reshape(groups, cells)
+    held = held.reshape(groups, cells)[compared]
     held = held[held.sum(axis=1) > 0]
     return largest_difference(held / held.sum(axis=1, keepdims=True))

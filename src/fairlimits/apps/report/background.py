@@ -32,8 +32,10 @@ def decorrelation(findings: Findings) -> dict[str, Any]:
     return {"drawing": drawing, "told": _told(found.auc_after), "drawn": len(drawn)}
 
 
-def _told(auc: HeldOutFigure) -> str:
+def _told(auc: HeldOutFigure | None) -> str:
     """Say whether an adversary finds the group, as far as the rows show it."""
+    if auc is None:
+        return "too few are held out to say whether an adversary finds it"
     if auc.low > _GUESSING:
         return "an adversary still finds a trace of it"
     if auc.high < _HARDLY_BETTER:

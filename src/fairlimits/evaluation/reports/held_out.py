@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from fairlimits._util.progress import Progress
 from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits._util.types import Ints
 from fairlimits.data import Dataset, Stream, set_aside_note
-from fairlimits.decorrelation import decorrelate
+from fairlimits.decorrelation import Attack, decorrelate
 from fairlimits.evaluation.judged_people import judged_people
 from fairlimits.evaluation.reports.asked_for import AskedFor, find_asked_for
 from fairlimits.evaluation.reports.by_group import Fares
@@ -273,6 +274,12 @@ def _fares(free: Evaluation, found: Scenarios) -> tuple[Fares, ...]:
     return best, Fares.of(f"the best rule with {asked}", found.find(aware=False).evaluation)
 
 
+def _area(found: Attack) -> HeldOutFigure | None:
+    if math.isnan(found.auc):
+        return None
+    return HeldOutFigure(float(found.auc), float(found.low), float(found.high))
+
+
 def _known(evaluation: Evaluation) -> HeldOutFigure:
     return HeldOutFigure(*map(float, evaluation.accuracy))
 
@@ -331,10 +338,7 @@ def _decorrelated(
     with np.errstate(invalid="ignore", divide="ignore"):
         order = np.argsort(np.nan_to_num(people[:, 0] / people.sum(axis=1)), kind="stable")
     shown = dist.counts is None or withhold.laws(dist.counts.sum(axis=2))
-    attacks = certificate.attacks
-    before = max((a.auc for a in attacks if not a.mapped and not a.with_label), default=np.nan)
-    after = certificate.worst
-    known = max((a for a in attacks if a.mapped and a.with_label), key=lambda a: np.nan_to_num(a.auc))
+    before = certificate.best_attack(with_label=False, mapped=False)
     return Decorrelated(
         notion="DP",
         tolerance=0.0,
@@ -346,9 +350,9 @@ def _decorrelated(
         accuracy_after=plan.accuracy,
         categories_kept=finite(certificate.categories_kept),
         numbers_moved=finite(certificate.numbers_moved),
-        auc_before=float(before),
-        auc_after=HeldOutFigure(float(after.auc), float(after.low), float(after.high)),
-        auc_with_label=HeldOutFigure(float(known.auc), float(known.low), float(known.high)),
+        auc_before=_area(before),
+        auc_after=_area(certificate.worst),
+        auc_with_label=_area(certificate.best_attack(with_label=True)),
         groups=list(dist.groups),
         law_before=law[order].T.tolist() if shown else SUPPRESSED_TEXT,
         law_after=mapped[order].T.tolist() if shown else SUPPRESSED_TEXT,

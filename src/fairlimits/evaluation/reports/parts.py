@@ -284,9 +284,9 @@ class Decorrelated:
     accuracy_after: float
     categories_kept: float | None
     numbers_moved: float | None
-    auc_before: float
-    auc_after: HeldOutFigure
-    auc_with_label: HeldOutFigure
+    auc_before: HeldOutFigure | None
+    auc_after: HeldOutFigure | None
+    auc_with_label: HeldOutFigure | None
     groups: list[str]
     law_before: list[list[float]] | str
     law_after: list[list[float]] | str
