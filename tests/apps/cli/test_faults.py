@@ -95,6 +95,15 @@ def test_a_disk_that_is_full_at_some_byte(people: Path) -> None:
     assert os.listdir(people.parent) == ["people.csv"]
 
 
+@pytest.mark.parametrize("suffix", ["pdf", "png", "svg"])
+def test_a_picture_on_a_disk_that_is_full(suffix: str, people: Path) -> None:
+    """Where there is no room, matplotlib's PDF fails with an AttributeError of its own."""
+    command = ["frontier", *words(people), "--points", "2", "-o", f"out.{suffix}"]
+    done = enter(*command, stdout=subprocess.PIPE, cwd=people.parent, preexec_fn=limited(RLIMIT_FSIZE=100))
+    assert one_sentence(done)
+    assert os.listdir(people.parent) == ["people.csv"]
+
+
 def test_places_that_cannot_be_written(people: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for output, why in (("a" * 300 + ".npz", "too long"), (".npz", "one of"), ("a\0b.npz", "null byte")):
         assert run(["cells", *words(people), "-o", str(people.parent / output)]) == 2

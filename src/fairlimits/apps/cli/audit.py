@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairlimits._util.plotting import close, figure_style
+from fairlimits._util.plotting import figure_style
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
 from fairlimits.apps.cli.option_groups import expand_groups
-from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
+from fairlimits.apps.cli.terminal import (
+    check_outputs,
+    print_table,
+    progress_bar,
+    say,
+    write_csv,
+    write_figure,
+    write_json,
+)
 from fairlimits.errors import InputError
 
 if TYPE_CHECKING:
@@ -176,14 +184,8 @@ def _short(estimate: Estimate) -> str:
 
 
 def _draw(make: Callable[[], Any], plot: Path) -> None:
-    from fairlimits._util.storage import write_whole
-
     with figure_style():
-        figure = make()
-        with write_whole(plot) as temporary:
-            # No date, so that the same audit gives the same file.
-            figure.savefig(temporary, metadata={"Date": None} if plot.suffix.lower() == ".svg" else None)
-        close(figure)
+        write_figure(plot, make())
     say(f"Drawn in {plot}.")
 
 

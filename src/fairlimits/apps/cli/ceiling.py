@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairlimits._util.plotting import COLOURS, close, figure_style, plain_text, subplots
+from fairlimits._util.plotting import COLOURS, figure_style, plain_text, subplots
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
 from fairlimits.apps.cli.option_groups import expand_groups
-from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
+from fairlimits.apps.cli.terminal import (
+    check_outputs,
+    print_table,
+    progress_bar,
+    say,
+    write_csv,
+    write_figure,
+    write_json,
+)
 from fairlimits.errors import InputError
 
 if TYPE_CHECKING:
@@ -144,7 +152,6 @@ def _print(top: Ceiling, found: Frontier) -> None:
 
 def _write(output: Path, top: Ceiling, found: Frontier, content: dict[str, Any]) -> None:
     from fairlimits._util.frames import arrow_table
-    from fairlimits._util.storage import write_whole
 
     suffix = output.suffix.lower()
     if suffix in _PICTURES:
@@ -154,9 +161,7 @@ def _write(output: Path, top: Ceiling, found: Frontier, content: dict[str, Any])
             top.plot(ax, color="black")
             sees = "seen" if top.aware else "hidden"
             ax.set_title(f"What is possible on {plain_text(Path(content['made from']['data']).stem)}, group {sees}")
-            with write_whole(output) as temporary:
-                figure.savefig(temporary)
-            close(figure)
+            write_figure(output, figure)
     elif suffix == ".csv":
         write_csv(output, arrow_table(top.to_frame()))
     else:

@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairlimits._util.plotting import close, figure_style
+from fairlimits._util.plotting import figure_style
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
 from fairlimits.apps.cli.option_groups import expand_groups
-from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
+from fairlimits.apps.cli.terminal import (
+    check_outputs,
+    print_table,
+    progress_bar,
+    say,
+    write_csv,
+    write_figure,
+    write_json,
+)
 from fairlimits.errors import InputError
 
 if TYPE_CHECKING:
@@ -142,17 +150,13 @@ def _p_value(value: float) -> str:
 
 
 def _write(output: Path, report: FidelityReport, record: Mapping[str, Any]) -> None:
-    from fairlimits._util.storage import write_whole
-
     suffix = output.suffix.lower()
     if suffix in _PICTURES:
         with figure_style():
             figure = report.figure()
             title = f"{Path(record['made from']['data']).stem}: rows of {report.generator} against people held out"
             figure.suptitle(title, parse_math=False)
-            with write_whole(output) as temporary:
-                figure.savefig(temporary)
-            close(figure)
+            write_figure(output, figure)
         return
     if suffix == ".csv":
         write_csv(output, report.to_frame())

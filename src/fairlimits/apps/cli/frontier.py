@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairlimits._util.plotting import COLOURS, close, figure_style, plain_text, subplots
+from fairlimits._util.plotting import COLOURS, figure_style, plain_text, subplots
 from fairlimits.apps.cli.cell_options import CellOptions
 from fairlimits.apps.cli.data_options import SourceOptions, notes_of
 from fairlimits.apps.cli.option_groups import expand_groups
@@ -21,6 +21,7 @@ from fairlimits.apps.cli.terminal import (
     progress_bar,
     say,
     write_csv,
+    write_figure,
     write_json,
 )
 from fairlimits.errors import InputError, SmallGroupsWarning
@@ -203,8 +204,6 @@ def _write(
 ) -> None:
     import pyarrow as pa
 
-    from fairlimits._util.storage import write_whole
-
     suffix = output.suffix.lower()
     if suffix in _PICTURES:
         with figure_style():
@@ -216,9 +215,7 @@ def _write(
             asked = "".join(f", {each}" for each in held)
             ax.set_title(f"Best rule on {plain_text(Path(found['made from']['data']).stem)}{asked}", wrap=True)
             ax.legend()
-            with write_whole(output) as temporary:
-                figure.savefig(temporary)
-            close(figure)
+            write_figure(output, figure)
         return
     tables = [
         curve.to_frame().append_column("group", pa.array(["seen" if aware else "hidden"] * len(curve)))

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairlimits._util.plotting import close
 from fairlimits.apps.cli import options
-from fairlimits.apps.cli.terminal import check_outputs, print_table, say, write_csv
+from fairlimits.apps.cli.terminal import check_outputs, print_table, say, write_csv, write_figure
 from fairlimits.errors import InputError
 
 if TYPE_CHECKING:
@@ -109,11 +108,7 @@ def _print(found: Monitoring) -> None:
 
 
 def _draw(found: Monitoring, plot: Path) -> None:
-    from fairlimits._util.storage import write_whole
-
     figure = found.plot().figure.get_figure(root=True)
     assert figure is not None
-    with write_whole(plot) as temporary:
-        figure.savefig(temporary, metadata={"Date": None} if plot.suffix.lower() == ".svg" else None)
-    close(figure)
+    write_figure(plot, figure)
     say(f"Drawn to {plot}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import warnings
@@ -20,6 +21,7 @@ from fairlimits.errors import FileError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
 
 def say(words: str = "") -> None:
@@ -162,6 +164,22 @@ def write_csv(path: Path, table: pa.Table) -> None:
             table = table.set_column(at, field, pc.if_else(pc.is_nan(numbers), None, numbers))
     with write_whole(path) as temporary:
         pa_csv.write_csv(table, temporary)
+
+
+def write_figure(path: Path, figure: Figure) -> None:
+    """Write a figure in the format of its suffix, whole or not at all, without a date; and let go of it."""
+    from fairlimits._util.plotting import any_script, close, figure_style
+    from fairlimits._util.storage import write_whole
+
+    kind = path.suffix.lower().removeprefix(".")
+    dates = {"svg": "Date", "pdf": "CreationDate"}
+    # Drawn in memory first: where a disk is full, matplotlib's formats fail in ways of their own.
+    drawn = io.BytesIO()
+    with figure_style(), any_script():
+        figure.savefig(drawn, format=kind, metadata={dates[kind]: None} if kind in dates else None)
+    close(figure)
+    with write_whole(path) as temporary:
+        temporary.write_bytes(drawn.getvalue())
 
 
 def json_text(content: Mapping[str, Any]) -> str:
