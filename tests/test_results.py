@@ -6,13 +6,13 @@ import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from html import escape
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow as pa
 import pytest
+from markupsafe import escape
 from matplotlib.axes import Axes
 from sklearn.linear_model import LogisticRegression
 

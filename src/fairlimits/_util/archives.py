@@ -156,11 +156,11 @@ def _read_arrays(
     free = free_memory()
     if total > _allowed(size) or (free is not None and total > free):
         raise FileError(f"{path} would unpack to {size_text(total)}, which is too much; save less at a time.")
-    return {name: _read_array(file, name, *own) for name, own in expected.items()}
+    return {name: _read_array(file, name, *member) for name, member in expected.items()}
 
 
 def _checked_shape(shape: Any) -> tuple[int, ...]:
-    if len(shape) > 8 or not all(type(own) is int and 0 <= own < 2**48 for own in shape):
+    if len(shape) > 8 or not all(type(size) is int and 0 <= size < 2**48 for size in shape):
         raise ValueError("an array has a shape that cannot be")
     return tuple(shape)
 

@@ -1,4 +1,4 @@
-"""The door to Dask: what is there of it, and several pieces of work side by side on its workers."""
+"""Dask where it is installed, and several pieces of work side by side on its workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames of the user's kind: results come out as pandas if pandas came in, as polars if polars did, else as Arrow."""
+"""Frames of the user's kind: results are pandas frames if pandas came in, polars if polars did, else Arrow tables."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _GROUP = Path("/sys/fs/cgroup")
 
 def free_memory() -> int | None:
     """Bytes that can be taken without ousting others; None if the system does not say."""
-    found = [own for own in (_of_machine(), _of_control_group()) if own is not None]
+    found = [size for size in (_of_machine(), _of_control_group()) if size is not None]
     return min(found) if found else None
 
 

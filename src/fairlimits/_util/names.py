@@ -16,7 +16,9 @@ def printable(words: str, kept: str = "") -> str:
     """
     if words.isprintable():
         return words
-    return "".join(own if own in kept or _is_shown(own) else own.encode("unicode_escape").decode() for own in words)
+    return "".join(
+        letter if letter in kept or _is_shown(letter) else letter.encode("unicode_escape").decode() for letter in words
+    )
 
 
 def in_a_sentence(group: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals.stable.v1 as nw
@@ -33,29 +32,31 @@ class Shown:
     """A result with `summary`, `to_frame` and `plot`, which a notebook shows below each other."""
 
     def _repr_html_(self: _Result) -> str:
-        words = "".join(f"<p>{escape(line)}</p>" for line in self.summary().splitlines() if line.strip())
-        return f"<div>{words}{_picture(self.plot())}{_table(self.to_frame())}</div>"
+        # Not at the top: only notebooks need it.
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+
+        table = nw.from_native(self.to_frame(), eager_only=True).to_arrow()
+        rows = table.slice(0, _ROWS_SHOWN).to_pylist()
+        rest = table.num_rows - len(rows)
+        pages = Environment(loader=PackageLoader("fairlimits._util"), autoescape=True, undefined=StrictUndefined)
+        return pages.get_template("result.html").render(
+            lines=[line for line in self.summary().splitlines() if line.strip()],
+            picture=_picture(self.plot()),
+            heads=table.column_names,
+            rows=[[_text(value) for value in row.values()] for row in rows],
+            rest=f"{rest:,}" if rest else "",
+        )
 
 
 def _picture(axes: Axes) -> str:
+    """A picture as a file of PNG in base64."""
     figure = axes.figure.get_figure(root=True)
     stream = io.BytesIO()
     with any_script():
         figure.savefig(stream, format="png", dpi=110)
     # Else the notebook would show it a second time.
     close(figure)
-    content = base64.b64encode(stream.getvalue()).decode()
-    return f'<img alt="" src="data:image/png;base64,{content}">'
-
-
-def _table(frame: Any) -> str:
-    table = nw.from_native(frame, eager_only=True).to_arrow()
-    head = "".join(f"<th>{escape(name)}</th>" for name in table.column_names)
-    rows = [tuple(row.values()) for row in table.slice(0, _ROWS_SHOWN).to_pylist()]
-    body = "".join("<tr>" + "".join(f"<td>{escape(_text(value))}</td>" for value in row) + "</tr>" for row in rows)
-    rest = table.num_rows - len(rows)
-    more = f"<p>{rest:,} more rows: <code>to_frame()</code> has them.</p>" if rest > 0 else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+    return base64.b64encode(stream.getvalue()).decode()
 
 
 def _text(value: Any) -> str:

@@ -23,7 +23,7 @@ def field(record: object, key: str, kinds: type | tuple[type, ...], what: str) -
         raise FileError(f"{what} has no field {key!r}: the file is damaged or not ours.")
     value = record[key]
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
-    # bool is a subclass of int, but True is no column index.
+    # bool is a subclass of int, but True is not a column index.
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         raise FileError(f"{what} has {value!r} as {key!r}: the file is damaged or not ours.")
     return value

@@ -47,11 +47,11 @@ def few_rows(groups: Sequence[str], counts: Ints, *, counted: bool = True) -> tu
     return tuple(_with_count(groups[g], counts[g]) if counted else groups[g] for g in np.flatnonzero(few).tolist())
 
 
-def _with_count(name: str, own: Ints) -> str:
-    total = int(own.sum())
+def _with_count(name: str, counts: Ints) -> str:
+    total = int(counts.sum())
     if not enough(total):
         return f"{name} ({_rows(total)})"
-    few = [f"{_rows(int(own[y]))} with label {y}" for y in np.flatnonzero(~enough(own)).tolist()]
+    few = [f"{_rows(int(counts[y]))} with label {y}" for y in np.flatnonzero(~enough(counts)).tolist()]
     return f"{name} ({' and '.join(few)})"
 
 

@@ -1,4 +1,4 @@
-"""`Checked`: results that are checked anew when they come out of a file or from another process."""
+"""`Checked`: results that are checked again when they are read from a file or another process."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 
 class Checked:
-    """Base of frozen dataclasses whose state is their fields, and is checked wherever it comes from.
+    """Base of frozen dataclasses whose state is their fields, and is checked whenever it is restored.
 
     What is computed from the fields is neither saved nor sent to workers: a file could contradict itself by it.
     """
 
     def __getstate__(self) -> dict[str, Any]:
-        return {own.name: getattr(self, own.name) for own in fields(self)}  # type: ignore[arg-type]
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         type(self).__init__(self, **state)

@@ -21,7 +21,7 @@ def nearest(given: object, known: Iterable[object]) -> object | None:
     >>> nearest("income", ["age", "sex"]) is None
     True
     """
-    plain = {str(own).casefold(): own for own in reversed(list(known))}
+    plain = {str(name).casefold(): name for name in reversed(list(known))}
     wanted = str(given).casefold()
     # One letter of three is a typing error as much as one of ten.
     near = difflib.get_close_matches(wanted, plain, n=1, cutoff=0.6 if len(wanted) < _SHORT else 0.7)

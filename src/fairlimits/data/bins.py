@@ -36,7 +36,7 @@ def _read_cuts(name: str, cuts: Any) -> tuple[float, ...]:
     given = [cuts] if isinstance(cuts, Real) else cuts
     if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
         given = ()
-    found = [float(own) for own in given if isinstance(own, Real) and np.isfinite(float(own))]
+    found = [float(cut) for cut in given if isinstance(cut, Real) and np.isfinite(float(cut))]
     if not found or len(found) < len(given) or any(b <= a for a, b in pairwise(found)):
         raise InputError(
             f"The cut points of {name!r} are {cuts!r}: give one number or several that rise, as in [25, 60].",
@@ -58,7 +58,7 @@ def parse_bins(texts: Sequence[str]) -> Cuts:
     for text in texts:
         name, _, cuts = text.rpartition(":")
         try:
-            numbers = [float(own) for own in cuts.split(",")]
+            numbers = [float(cut) for cut in cuts.split(",")]
         except ValueError:
             numbers = []
         if not name or not numbers:
@@ -77,7 +77,7 @@ def bin_names(cuts: Sequence[float]) -> tuple[str, ...]:
     >>> bin_names([25, 60])
     ('under 25', '25 to under 60', '60 and over')
     """
-    texts = [str(int(own)) if float(own).is_integer() else str(own) for own in cuts]
+    texts = [str(int(cut)) if float(cut).is_integer() else str(cut) for cut in cuts]
     middle = (f"{low} to under {high}" for low, high in pairwise(texts))
     return (f"under {texts[0]}", *middle, f"{texts[-1]} and over")
 

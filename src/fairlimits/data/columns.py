@@ -179,7 +179,7 @@ def are_whole(numbers: npt.NDArray[np.float64]) -> bool:
 def read_numbers(name: str, array: pa.Array) -> npt.NDArray[np.float64]:
     """Return a column as float64, missing values as NaN, dates as days since 1970-01-01.
 
-    Text is parsed. Raises `DataError` for text that is no number, for infinite numbers and for other types.
+    Text is parsed. Raises `DataError` for text that is not a number, for infinite numbers and for other types.
     """
     if _is_date(array.type):
         return _days(array)

@@ -133,7 +133,7 @@ class Dataset(Shown):
             The column to be predicted.
         sensitive : str or sequence of str
             The column, or columns, whose values make the groups. Several columns make a group of every
-            combination that occurs, named "Female / Black". They are no features.
+            combination that occurs, named "Female / Black". They are not features.
         positive : Scalar, optional
             The label's value that counts as 1; all others count as 0, so a label of more than two values is
             read as this one against the rest. It may be left out for truth values and for 0 and 1. Text
@@ -251,8 +251,10 @@ class Dataset(Shown):
         """Which columns are not as they were in the table, in sentences: rare values grouped, dates as numbers."""
         features = self.schema.features
         others = [
-            0 if own.other is None else int((self.columns[own.name] == own.categories.index(own.other)).sum())
-            for own in features
+            0
+            if feature.other is None
+            else int((self.columns[feature.name] == feature.categories.index(feature.other)).sum())
+            for feature in features
         ]
         return column_notes(features, others, self.n_rows)
 
@@ -303,7 +305,9 @@ class Dataset(Shown):
         if name not in self.columns:
             hint = did_you_mean(name, self.columns)
             raise InputError(f"There is no feature {name!r}; the features are {', '.join(self.columns)}.{hint}")
-        schema = replace(self.schema, features=tuple(own for own in self.schema.features if own.name != name))
+        schema = replace(
+            self.schema, features=tuple(feature for feature in self.schema.features if feature.name != name)
+        )
         columns = {key: column for key, column in self.columns.items() if key != name}
         rest = Dataset(schema, columns, self.group, self.label, self.weight, self.regrouped)
         return rest, self.columns[name]
@@ -371,7 +375,7 @@ class Dataset(Shown):
         """Say how many people there are, of which groups and labels, and what is known of them."""
         counts = self.counts
         features = self.schema.features
-        numeric = sum(own.kind == "numeric" for own in features)
+        numeric = sum(feature.kind == "numeric" for feature in features)
         text = f"{self.n_rows:,} rows with {len(features)} features, {numeric} of them numeric."
         if not counts.sum():
             return f"{text} No row counts."

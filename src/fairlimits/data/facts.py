@@ -68,9 +68,9 @@ class ColumnFacts:
     trouble: ColumnError | None = None
 
     def __add__(self, other: ColumnFacts) -> ColumnFacts:
-        for own in (self, other):
-            if own.trouble is not None:
-                return own
+        for facts in (self, other):
+            if facts.trouble is not None:
+                return facts
         kinds = {kind for kind in (self.kind, other.kind) if kind is not None}
         if len(kinds) > 1 or (self.numbers and other.numbers and self.date != other.date):
             mixed = "holds numbers in one part of the table and something else in another"
@@ -193,11 +193,11 @@ class Facts:
     def column_notes(self, schema: Schema) -> tuple[str, ...]:
         """Say which columns are not read as they are."""
         others = []
-        for own in schema.features:
-            counted = self.columns[own.name].values
-            (rest,) = own.codes_of([own.other])
-            grouped = zip(own.codes_of(counted), counted.values(), strict=True)
-            others.append(0 if own.other is None else sum(rows for code, rows in grouped if code == rest))
+        for feature in schema.features:
+            counted = self.columns[feature.name].values
+            (rest,) = feature.codes_of([feature.other])
+            grouped = zip(feature.codes_of(counted), counted.values(), strict=True)
+            others.append(0 if feature.other is None else sum(rows for code, rows in grouped if code == rest))
         return column_notes(schema.features, others, self.rows)
 
     def _schema(self, roles: Roles, features: tuple[Feature, ...]) -> tuple[Schema, str | None]:
@@ -301,7 +301,7 @@ def _strata(
     """Rows of each group and label."""
     numbers, rows = np.unique(group * len(values) + label, return_counts=True)
     where = (divmod(number, len(values)) for number in numbers.tolist())
-    return Counter({(groups[g], values[y]): own for (g, y), own in zip(where, rows.tolist(), strict=True)})
+    return Counter({(groups[g], values[y]): count for (g, y), count in zip(where, rows.tolist(), strict=True)})
 
 
 def open_part(

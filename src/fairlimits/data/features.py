@@ -114,7 +114,7 @@ def category_feature(name: str, values: Sequence[Scalar], rows: Sequence[int]) -
             f"holds numbers, and text such as {odd!r} among them ({n - sum(numbers):,} of {n:,} different values)",
             "correct these values",
         )
-    if n > MOST_CATEGORIES and all(numbers) and any(isinstance(own, str) and "." in own for own in values[:n]):
+    if n > MOST_CATEGORIES and all(numbers) and any(isinstance(value, str) and "." in value for value in values[:n]):
         raise ColumnError(name, f"holds numbers as text, {n:,} different ones", "convert it", numeric=True)
     present = sum(rows[:n])
     if 2 * n > present:
@@ -153,8 +153,8 @@ def column_notes(features: Sequence[Feature], others: Sequence[int], rows: int) 
     """
     dates = date_note(features)
     grouped = [
-        grouped_note(feature, own, rows)
-        for feature, own in zip(features, others, strict=True)
+        grouped_note(feature, count, rows)
+        for feature, count in zip(features, others, strict=True)
         if feature.other is not None
     ]
     return tuple(grouped if dates is None else [dates, *grouped])
@@ -168,8 +168,8 @@ def date_note(features: Sequence[Feature]) -> str | None:
 
 def grouped_note(feature: Feature, others: int, rows: int) -> str:
     """Say how many values of a feature are kept, and in how many of all rows others were grouped."""
-    kept = [own for own in feature.categories if own not in (feature.other, None)]
-    hint = " If these are numbers, read it as one." if all(is_number_text(str(own)) for own in kept) else ""
+    kept = [category for category in feature.categories if category not in (feature.other, None)]
+    hint = " If these are numbers, read it as one." if all(is_number_text(str(category)) for category in kept) else ""
     return (
         f"Of {feature.name}, the {len(kept)} most frequent values are kept; all others, in {others:,} of {rows:,} "
         f"rows, are one category, {feature.other}.{hint}"

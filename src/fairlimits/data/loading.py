@@ -1,4 +1,4 @@
-"""One door for every source of data: a benchmark's name or the path of a file."""
+"""`open_data`: one function for every source of data, a benchmark's name or the path of a file."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def read_features(schema: Schema, frame: Any, *, unseen: Unseen = "refuse") -> d
     schema : Schema
         The schema to code the values by.
     frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        The table; columns that are no features are ignored.
+        The table; columns that are not features are ignored.
     unseen : {"refuse", "missing"}
         What to do with a category that the schema does not know: raise an error, or take it as missing. Where
         the schema has no missing category either, the code is then -1, which `Encoding` puts equally far from

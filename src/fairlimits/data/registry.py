@@ -32,7 +32,7 @@ class Benchmark:
     categorical : tuple of str
         Columns of numbers that are codes.
     drop : tuple of str
-        Columns that are no features.
+        Columns that are not features.
     source : str
         Who published it.
     licence : str

@@ -131,7 +131,7 @@ def settle_missing_groups(table: Table, sensitive: Sequence[str], choice: Missin
 
 
 def check_missing_sensitive(choice: str) -> None:
-    """Refuse what is no answer to the question what to do with rows without a sensitive value."""
+    """Refuse a choice for rows without a sensitive value that is not one of the three."""
     if choice not in ("refuse", "group", "drop"):
         words = f"is {choice!r}: use 'refuse', 'group' or 'drop'.{did_you_mean(choice, get_args(MissingSensitive))}"
         raise InputError(f"missing_sensitive {words}", shell=f"--missing-sensitive {words}")

@@ -145,7 +145,7 @@ class Schema:
     left_out : tuple of str
         Columns of the table that play no part, because they were dropped or others were chosen; not kept in files.
     frame_kind : str
-        Library whose frame the people came in, which results come out in too; it is not kept in files.
+        Library whose frame the people came in, and whose frames results are; it is not kept in files.
     """
 
     features: tuple[Feature, ...]

@@ -115,13 +115,13 @@ def concerns(dataset: Dataset) -> tuple[Concern, ...]:
     [('reveals the group', ('relationship',))]
     """
     rows = _sample(dataset)
-    found = [own for feature in dataset.schema.features for own in _of_feature(dataset, feature, rows)]
+    found = [concern for feature in dataset.schema.features for concern in _of_feature(dataset, feature, rows)]
     dates = date_note(dataset.schema.features)
     if dates is not None:
         names = tuple(feature.name for feature in dataset.schema.features if feature.date)
         found.append(Concern("dates", names, dates))
     order = get_args(ConcernKind)
-    return tuple(sorted(found, key=lambda own: order.index(own.kind)))
+    return tuple(sorted(found, key=lambda concern: order.index(concern.kind)))
 
 
 def _sample(dataset: Dataset) -> _Rows:

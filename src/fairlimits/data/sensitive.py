@@ -52,12 +52,12 @@ class Sensitive:
                 raise DataError(
                     f"The sensitive features have shape {array.shape}; give one value for each row, or a table of them."
                 )
-            columns = [arrow_column(own) for own in array.reshape(len(array), -1).T]
-        if any(len(own) != n_rows for own in columns):
+            columns = [arrow_column(column) for column in array.reshape(len(array), -1).T]
+        if any(len(column) != n_rows for column in columns):
             raise DataError(
                 f"There are {n_rows} rows and {len(columns[0])} of sensitive features; give those of the same rows."
             )
-        if any(_without_nan(own).null_count for own in columns):
+        if any(_without_nan(column).null_count for column in columns):
             raise DataError(
                 "The sensitive features have missing values; fill them with a value of their own, such as 'unknown', "
                 "or leave these rows out."

@@ -185,5 +185,5 @@ def _compared(counts: Ints) -> Flags:
 
 def _counted(groups: Sequence[str], counts: Ints) -> tuple[str, ...]:
     """Small groups with their counts, those without a row that counts too."""
-    nobody = tuple(f"{name} (0 rows)" for name, own in zip(groups, counts, strict=True) if not own.any())
+    nobody = tuple(f"{name} (0 rows)" for name, count in zip(groups, counts, strict=True) if not count.any())
     return (*few_rows(groups, counts), *nobody)

@@ -69,9 +69,9 @@ def one_error(errors: Sequence[DataError], drop: Sequence[str] | None = (), nume
 def _told(errors: Sequence[DataError], drop: str, numeric: str, shell: bool = False) -> str:
     columns = [error for error in errors if isinstance(error, ColumnError)]
     if len(errors) == 1:
-        own = columns[0]
-        ways = [own.advice, *([f"read it as a number with {numeric}"] if own.numeric else [])]
-        return f"Column {own.column!r} {own.problem}: {', or '.join([*ways, f'leave it out with {drop}'])}."
+        error = columns[0]
+        ways = [error.advice, *([f"read it as a number with {numeric}"] if error.numeric else [])]
+        return f"Column {error.column!r} {error.problem}: {', or '.join([*ways, f'leave it out with {drop}'])}."
     lines = [error.shell if shell else str(error) for error in errors[:_MOST_LINES]]
     if len(errors) > _MOST_LINES:
         lines.append(f"and {len(errors) - _MOST_LINES} more columns, all of which are in the options below.")

@@ -91,8 +91,8 @@ def draw_bins(maps: Maps, rows: Rows, random_state: int) -> Ints:
         return draw_targets(maps[0], rows.cell, draws)
     bins = np.zeros(len(rows.cell), dtype=np.int64)
     for g, columns in enumerate(maps):
-        own = np.flatnonzero(rows.group == g)
-        bins[own] = draw_targets(columns, rows.cell[own], draws[own])
+        members = np.flatnonzero(rows.group == g)
+        bins[members] = draw_targets(columns, rows.cell[members], draws[members])
     return bins
 
 
@@ -101,12 +101,12 @@ def draw_targets(columns: Floats, cell: Ints, draws: Floats) -> Ints:
     targets = np.zeros(len(cell), dtype=np.int64)
     order = np.argsort(cell, kind="stable")
     cells, starts = np.unique(cell[order], return_index=True)
-    for own, start, stop in zip(cells.tolist(), starts, [*starts[1:], len(cell)], strict=False):
+    for source, start, stop in zip(cells.tolist(), starts, [*starts[1:], len(cell)], strict=False):
         members = order[start:stop]
-        reached = np.cumsum(columns[:, own])
+        reached = np.cumsum(columns[:, source])
         drawn = np.searchsorted(reached, draws[members] * reached[-1], side="right")
         # Rounding may put the very last draw behind the last target.
-        targets[members] = np.minimum(drawn, np.flatnonzero(columns[:, own])[-1])
+        targets[members] = np.minimum(drawn, np.flatnonzero(columns[:, source])[-1])
     return targets
 
 
@@ -121,12 +121,12 @@ def cell_values(dist: CellDistribution) -> dict[str, NDArray[Any]]:
     decoded = encoding.decode(shared)
     values: dict[str, NDArray[Any]] = {}
     for feature in schema.features:
-        own = decoded[feature.name]
+        decoded_values = decoded[feature.name]
         if feature.kind == "numeric":
-            values[feature.name] = np.asarray(own, dtype=np.float64)
+            values[feature.name] = np.asarray(decoded_values, dtype=np.float64)
         else:
             code = {category: k for k, category in enumerate(feature.categories)}
-            values[feature.name] = np.array([code[value] for value in own], dtype=np.int32)
+            values[feature.name] = np.array([code[value] for value in decoded_values], dtype=np.int32)
     for encoded in encoding.features:
         if encoded.kind == "missing":
             known = people * (1 - shared[:, encoded.start])
@@ -162,11 +162,11 @@ def mapped_table(dist: CellDistribution, aware: bool, bins: Ints) -> pa.Table:
     table: dict[str, Any] = {}
     values = cell_values(dist)
     for feature in schema.features:
-        own = values[feature.name][cells]
+        mapped = values[feature.name][cells]
         if feature.kind == "numeric":
-            table[feature.name] = _numbers(feature, own)
+            table[feature.name] = _numbers(feature, mapped)
         else:
-            table[feature.name] = pa.array(list(feature.categories)).take(pa.array(own))
+            table[feature.name] = pa.array(list(feature.categories)).take(pa.array(mapped))
     if aware:
         if SCORED_AS in table:
             raise InputError(f"A feature is called {SCORED_AS!r}, the name of a column of the result: rename it.")

@@ -11,17 +11,18 @@ import pyarrow as pa
 
 from fairlimits._util.frames import ARROW, of_user_kind
 from fairlimits._util.notebooks import Shown
-from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_style, plain_text
+from fairlimits._util.plotting import axes_or_new, figure_style
 from fairlimits._util.small_samples import ESTIMABLE_ROWS, enough
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.data import Dataset, Schema, check_seed
 from fairlimits.decorrelation.adversaries import Attack, View, attack, rows_by_group
 from fairlimits.decorrelation.applying import SCORED_AS, cell_values, draw_bins, parts_for_rows, read_rows
 from fairlimits.decorrelation.certificate_sentences import SIGNIFICANT, adversary_words, with_label_words
+from fairlimits.decorrelation.figures import draw_attacks
 from fairlimits.decorrelation.maps import Maps, largest_difference
 from fairlimits.errors import DataError, InputError
 from fairlimits.law import CellDistribution
-from fairlimits.notions import NOT_ESTIMABLE_TEXT
+from fairlimits.notions import NOT_ESTIMABLE_TEXT, check_confidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,22 +160,9 @@ class Certificate(Shown):
             Where to draw; a new figure by default.
         """
         # Other figures than those of the adversaries are on other scales.
-        adversaries = [row for row in self.figures() if "low" in row]
-        shown = [row for row in adversaries if not np.isnan([row["before"], row["after"]]).any()]
+        known = [row for row in self.figures() if "low" in row and not np.isnan([row["before"], row["after"]]).any()]
         with figure_style():
-            ax = axes_or_new(ax, (7.4, 1.4 + 0.35 * len(shown)))
-            ax.axvline(0.5, color=MUTED, linewidth=1)
-            for at, row in enumerate(shown):
-                reach = [[row["after"] - row["low"]], [row["high"] - row["after"]]]
-                own = colour_of("aware")
-                ax.plot(row["before"], at, "o", color=own, markerfacecolor="white", label=None if at else "before")
-                label = None if at else "after the map"
-                ax.errorbar([row["after"]], [at], xerr=reach, fmt="o", capsize=3, color=own, label=label)
-            ax.set_yticks(range(len(shown)), [plain_text(row["measure"].removeprefix("AUC of ")) for row in shown])
-            ax.set_ylim(len(shown) - 0.5, -0.5)
-            ax.set_xlabel(f"held-out AUC, {self.confidence:.0%} interval; 0.5 is guessing")
-            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-        return ax
+            return draw_attacks(known, self.confidence, axes_or_new(ax, (7.4, 1.4 + 0.35 * len(known))))
 
     def __repr__(self) -> str:
         correlation, chance, auc, with_label = (
@@ -203,8 +191,7 @@ def certify(
     random_state: int,
 ) -> Certificate:
     """Compute the certificate of maps on held-out rows; see `Decorrelation.certificate`."""
-    if not (isinstance(confidence, float | np.floating) and 0 < confidence < 1):
-        raise InputError(f"The confidence is {confidence!r}; it must lie strictly between 0 and 1, such as 0.95.")
+    check_confidence(confidence)
     if not (isinstance(permutations, int | np.integer) and permutations >= 1):
         raise InputError(f"permutations is {permutations!r}; it must be a whole number of at least 1.")
     if not isinstance(held_out, Dataset) or not (train is None or isinstance(train, Dataset)):
@@ -295,7 +282,7 @@ def _distortion(schema: Schema, before: View, after: View) -> tuple[float, float
             spread = math.sqrt(np.average((old - np.average(old, weights=weight)) ** 2, weights=weight))
             if spread > 0:
                 moved.append(float(np.average(np.abs(new - old), weights=weight)) / spread)
-    return tuple(float(np.mean(own)) if own else math.nan for own in (kept, moved))  # type: ignore[return-value]
+    return tuple(float(np.mean(shares)) if shares else math.nan for shares in (kept, moved))  # type: ignore[return-value]
 
 
 def _apart(view: View, group: Ints, compared: Flags) -> float:

@@ -137,13 +137,13 @@ class DecorrelationFrontier(Shown):
             "neighbours": self.neighbours.to_dict(),
             "accuracy_weight": self.accuracy_weight,
         }
-        own = {
+        curves = {
             "weights": self.weights,
             "accuracy": self.accuracy,
             "correlation": self.correlation,
             "scores": self.scores,
         }
-        write_archive(path, _KIND, header, own | nest("distribution", arrays))
+        write_archive(path, _KIND, header, curves | nest("distribution", arrays))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DecorrelationFrontier:
@@ -169,15 +169,15 @@ class DecorrelationFrontier(Shown):
         for scores in self.scores:
             CellPolicy(self.distribution, scores, self.aware).check()
         curves = (self.weights, self.accuracy, self.correlation)
-        if not len(self.scores) or {own.shape for own in curves} != {(len(self.scores),)}:
+        if not len(self.scores) or {curve.shape for curve in curves} != {(len(self.scores),)}:
             raise InputError("its curves have other points than its scores")
         weights = np.append(self.weights, self.accuracy_weight)
         if not (np.isfinite(weights) & (weights >= 0)).all():
             raise InputError("its weights are not numbers of at least 0")
         if not ((self.correlation >= -_ROUNDING) & (self.correlation <= 2 + _ROUNDING)).all():
             raise InputError("its correlations do not lie between 0 and 2")
-        own = [plug_in_accuracy(self.distribution, scores, self.aware) for scores in self.scores]
-        if not (np.abs(self.accuracy - own) <= _ROUNDING).all():
+        accuracies = [plug_in_accuracy(self.distribution, scores, self.aware) for scores in self.scores]
+        if not (np.abs(self.accuracy - accuracies) <= _ROUNDING).all():
             raise InputError("its accuracies are not those of its scores")
 
     def __repr__(self) -> str:

@@ -67,8 +67,8 @@ def mapped_laws(dist: CellDistribution, maps: Sequence[Floats]) -> Floats:
     """P(bin after the map | group), a row for each group that has mass."""
     held = dist.mass.sum(axis=2)
     some: Flags = held.sum(axis=0) > 0
-    own = [maps[g if len(maps) > 1 else 0] @ held[:, g] / held[:, g].sum() for g in np.flatnonzero(some).tolist()]
-    return np.array(own)
+    laws = [maps[g if len(maps) > 1 else 0] @ held[:, g] / held[:, g].sum() for g in np.flatnonzero(some).tolist()]
+    return np.array(laws)
 
 
 def largest_difference(laws: Floats) -> float:

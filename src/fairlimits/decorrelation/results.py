@@ -17,13 +17,14 @@ from fairlimits._util import plain
 from fairlimits._util.archives import check_members, nest, read_archive, reading, unnest, write_archive
 from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
-from fairlimits._util.plotting import MUTED, axes_or_new, colour_of, figure_style
+from fairlimits._util.plotting import axes_or_new, figure_style
 from fairlimits._util.states import Checked
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 from fairlimits.decorrelation.applying import Unseen, draw_bins, labelled, mapped_table, parts_for_rows, read_rows
 from fairlimits.decorrelation.certificates import Certificate, certify
 from fairlimits.decorrelation.exact import LARGEST_CORRELATION
+from fairlimits.decorrelation.figures import draw_before_and_after
 from fairlimits.decorrelation.maps import (
     Maps,
     largest_difference,
@@ -122,7 +123,7 @@ class Decorrelation(Checked, Shown):
                 f"The scores have shape {self.scores.shape}, which does not fit {cells} cells and {groups} groups."
             )
         if not ((self.scores >= 0) & (self.scores <= 1)).all():
-            raise InputError("The scores are no probabilities; each must lie between 0 and 1.")
+            raise InputError("The scores are not probabilities; each must lie between 0 and 1.")
         shape = (cells * groups, cells) if self.aware else (cells, cells)
         if [one.shape for one in self.maps] != [shape] * (groups if self.aware else 1):
             raise InputError(
@@ -244,27 +245,8 @@ class Decorrelation(Checked, Shown):
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         """
-        shown = [
-            row
-            for row in self.figures()
-            if (row["measure"] in ("correlation", "accuracy") or row["measure"].startswith("gap "))
-            and not np.isnan([row["before"], row["after"]]).any()
-        ]
         with figure_style():
-            ax = axes_or_new(ax)
-            for at, row in enumerate(shown):
-                colour = colour_of(row["measure"].removeprefix("gap "))
-                ax.plot([row["before"], row["after"]], [at, at], color=colour, linewidth=1, alpha=0.5)
-                ax.plot(row["before"], at, "o", color=colour, markerfacecolor="white")
-                ax.plot(row["after"], at, "o", color=colour)
-            for words, filling in (("before the map", "white"), ("after", MUTED)):
-                ax.plot([], [], "o", color=MUTED, markerfacecolor=filling, label=words)
-            ax.set_yticks(range(len(shown)), [row["measure"] for row in shown])
-            ax.set_ylim(len(shown) - 0.5, -0.5)
-            ax.set_xlim(left=-0.02)
-            ax.set_xlabel("plug-in; correlation lies between 0 and 2")
-            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-        return ax
+            return draw_before_and_after(self.figures(), axes_or_new(ax))
 
     def apply(
         self, rows: Any, random_state: int = 0, *, unseen: Unseen = "refuse", with_label: bool = False
@@ -357,8 +339,8 @@ class Decorrelation(Checked, Shown):
             "converged": self.converged,
             "iterations": self.iterations,
         }
-        own = {"scores": self.scores, "maps": np.stack(self.maps)}
-        write_archive(path, _KIND, header, own | nest("distribution", arrays))
+        of_map = {"scores": self.scores, "maps": np.stack(self.maps)}
+        write_archive(path, _KIND, header, of_map | nest("distribution", arrays))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Decorrelation:
@@ -397,7 +379,7 @@ class Decorrelation(Checked, Shown):
     def _check(self) -> None:
         """Refuse figures that cannot be, or are better than what is proven to be best."""
         weights = (self.accuracy_weight, self.correlation_weight, self.distortion_weight or 0.0)
-        if not all(math.isfinite(own) and own >= 0 for own in weights) or not math.isfinite(self.optimum):
+        if not all(math.isfinite(weight) and weight >= 0 for weight in weights) or not math.isfinite(self.optimum):
             raise InputError("its weights and its optimum are not numbers of at least 0")
         if self.optimality_gap < -_ROUNDING or math.isinf(self.optimality_gap) or not 0 <= self.iterations < 2**63:
             raise InputError("its optimality gap, or its number of iterations, cannot be")

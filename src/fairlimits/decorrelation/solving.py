@@ -187,15 +187,15 @@ def _by_programs(
 
 def _nobody_need_move(problem: Problem, exact: Exact, weights: tuple[float, float]) -> bool:
     """Whether the rule's own scores, on people as they are, are optimal already."""
-    variables, own = problem.variables, problem.own_scores
-    accuracy = variables.base + float(variables.cost @ own)
+    variables, scores = problem.variables, problem.own_scores
+    accuracy = variables.base + float(variables.cost @ scores)
     if weights[0] * accuracy - weights[1] * largest_difference(problem.laws) < exact.objective - SLACK:
         return False
     gaps = group_gaps(problem.dist.rates, by_group(problem.scores, variables.aware, problem.dist.n_groups))
     if any(gap > problem.tolerances.get(name, math.inf) + MISSED for name, gap in gaps.items()):
         return False
     comparison = problem.comparison
-    return comparison is None or comparison.gap(own) <= problem.tolerances[INDIVIDUAL] + MISSED
+    return comparison is None or comparison.gap(scores) <= problem.tolerances[INDIVIDUAL] + MISSED
 
 
 def make_problem(

@@ -196,8 +196,8 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         aware = self.plan_.aware
         group = read_group(self._schema, self._sensitive_names, sensitive_features, n_rows) if aware else None
         for g, chances in enumerate(self.plan_.maps):
-            own = np.arange(n_rows) if group is None else np.flatnonzero(group == g)
-            bins[own] = draw_targets(chances, cell[own], draws[own])
+            members = np.arange(n_rows) if group is None else np.flatnonzero(group == g)
+            bins[members] = draw_targets(chances, cell[members], draws[members])
         return _like(X, mapped_table(self.distribution_, aware, bins))
 
     def fit_transform(self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
@@ -239,7 +239,9 @@ def _like(X: Any, table: pa.Table) -> Any:
     if not is_frame(X):
         columns = [column.to_numpy(zero_copy_only=False) for column in table.columns]
         # Whole numbers among others are numbers all the same: an array has one type.
-        return np.column_stack([own.astype(np.float64 if own.dtype.kind in "fi" else object) for own in columns])
+        return np.column_stack(
+            [column.astype(np.float64 if column.dtype.kind in "fi" else object) for column in columns]
+        )
     if isinstance(X, pa.Table):
         return table
     frame = nw.from_native(X, eager_only=True)

@@ -95,7 +95,7 @@ def make_dataset(
     groups: tuple[str, ...] = (ONE_GROUP,)
     if sensitive is not None:
         group, groups = find_groups(sensitive.table(names, None), names)
-    negative, positive = (own.item() if isinstance(own, np.generic) else own for own in target.classes)
+    negative, positive = (value.item() if isinstance(value, np.generic) else value for value in target.classes)
     schema = Schema(
         features=features,
         label=label,
@@ -145,7 +145,7 @@ def _named(estimator: Any, frame: Any) -> Table:
 
 
 def _arrow(array: NDArray[Any]) -> pa.Table:
-    return pa.table([arrow_column(own) for own in array.T], names=[f"x{at}" for at in range(array.shape[1])])
+    return pa.table([arrow_column(column) for column in array.T], names=[f"x{at}" for at in range(array.shape[1])])
 
 
 def _read_target(y: NDArray[Any]) -> Target:

@@ -76,7 +76,7 @@ _OWN: tuple[type, ...] = (
 )
 
 TRUSTED: tuple[str, ...] = (
-    *(f"{own.__module__}.{own.__qualname__}" for own in _OWN),
+    *(f"{kind.__module__}.{kind.__qualname__}" for kind in _OWN),
     # Inside scikit-learn's boosting. What a partial calls has to be trusted by itself.
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.utils.validation.check_array",

@@ -1,6 +1,6 @@
 r"""Sweeps and breakpoints: how the optimum of a program changes with its tolerances.
 
-The optimum of a linear program is concave and piecewise linear in the bounds of its rows. The multipliers at
+The optimum of a linear program is concave and piecewise linear in the bounds of its rows. The duals at
 one tolerance give the slope there, a tangent lies nowhere below the curve, and two tangents that meet *on*
 the curve leave nothing to find between their points. Solving where tangents meet until all of them do finds
 every breakpoint, so a frontier can be exact rather than sampled.

@@ -47,7 +47,7 @@ class CardFigure:
         """A held-out estimate; a word where it is not estimable or suppressed."""
         if not estimate.known:
             return cls(name, "held out", str(estimate))
-        ends = (None if math.isnan(own) else float(own) for own in (estimate.low, estimate.high))
+        ends = (None if math.isnan(end) else float(end) for end in (estimate.low, estimate.high))
         kind: Literal["plug-in", "held out"] = "plug-in" if math.isnan(estimate.low) else "held out"
         return cls(name, kind, float(estimate.value), *ends)
 
@@ -126,7 +126,7 @@ class ModelCard:
             "sees": {"group": self.group, "features": None if self.features is None else list(self.features)},
             "decides": self.decides,
             "objective": self.objective,
-            "keeps": [asdict(own) for own in self.keeps],
+            "keeps": [asdict(kept) for kept in self.keeps],
             "confidence": None if self.confidence is None else dict(self.confidence),
             "people": {
                 "label": self.label,
@@ -134,7 +134,7 @@ class ModelCard:
                 "rows": self.rows,
                 "groups": [{"name": name, "rows": rows} for name, rows in self.groups.items()],
             },
-            "figures": [asdict(own) for own in self.figures],
+            "figures": [asdict(figure) for figure in self.figures],
             "beware": [*self.beware, _NOBODY],
         }
 
@@ -160,17 +160,20 @@ class ModelCard:
             "## What it keeps",
             _table(
                 ("what", "at most", "found (plug-in)"),
-                [(own.what, _number(own.at_most), _number(own.found)) for own in self.keeps],
+                [(kept.what, _number(kept.at_most), _number(kept.found)) for kept in self.keeps],
             )
             if self.keeps
             else "Nothing was asked to be kept.",
             "## Figures",
             _table(
                 ("figure", "kind", "value", "low", "high"),
-                [(own.name, own.kind, *map(_number, (own.value, own.low, own.high))) for own in self.figures],
+                [
+                    (figure.name, figure.kind, *map(_number, (figure.value, figure.low, figure.high)))
+                    for figure in self.figures
+                ],
             ),
             "## Beware",
-            "\n".join(f"- {_text(own)}" for own in (*self.beware, _NOBODY)),
+            "\n".join(f"- {_text(text)}" for text in (*self.beware, _NOBODY)),
         ]
         # Lines of the list stay together.
         return "\n\n".join([*parts[:2], "\n".join(parts[2:6]), *parts[6:]]) + "\n"
@@ -178,7 +181,7 @@ class ModelCard:
     def _confidence_text(self) -> str:
         if self.confidence is None:
             return "none was asked for; tolerances hold on the law, and are exceeded by chance among people."
-        limits = ", ".join(f"{name} {_number(own)}" for name, own in self.confidence["limits"].items())
+        limits = ", ".join(f"{name} {_number(limit)}" for name, limit in self.confidence["limits"].items())
         word = "certified" if self.confidence["certified"] else "not within what was asked for"
         return f"{self.confidence['level']:g}, gaps at most {limits} ({word})."
 
@@ -227,7 +230,7 @@ def rule_card(rule: Rule, since: str | date | None = None) -> ModelCard:
     given = rule.guarantee
     confidence = None
     if given is not None:
-        limits = {name: None if math.isnan(own) else own for name, own in given.limits.items()}
+        limits = {name: None if math.isnan(limit) else limit for name, limit in given.limits.items()}
         confidence = {"level": given.confidence, "limits": limits, "certified": given.certified}
     beware = [law.small_groups_note] if law.small_groups_note else []
     if rule.is_constant:
@@ -237,7 +240,7 @@ def rule_card(rule: Rule, since: str | date | None = None) -> ModelCard:
         title=repr(rule).removeprefix("Rule(").removesuffix(")"),
         since=rule.made if since is None else check_since(since),
         group=rule.aware,
-        features=None if schema is None else tuple(own.name for own in schema.features),
+        features=None if schema is None else tuple(feature.name for feature in schema.features),
         decides=_decides(rule),
         keeps=tuple(keeps),
         confidence=confidence,

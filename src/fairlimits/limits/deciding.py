@@ -83,7 +83,7 @@ def policies_on(policies: Sequence[CellPolicy], rows: Any) -> Floats:
     """Scores, of shape (policies, n), that policies give to rows (see `decide_all`)."""
     people = read_rows(policies[0], rows, any(policy.aware for policy in policies))
     located, at = _locate(policies, people)
-    return np.stack([policy.scores_at(located[own], people.group) for policy, own in zip(policies, at, strict=True)])
+    return np.stack([policy.scores_at(located[way], people.group) for policy, way in zip(policies, at, strict=True)])
 
 
 def locate_rows(policies: Sequence[CellPolicy], rows: Any, group: Ints | None) -> tuple[list[Ints], list[int]]:

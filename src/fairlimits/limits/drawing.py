@@ -75,7 +75,7 @@ def draw(rule: Rule, rows: Any, draw_by: DrawBy, random_state: int) -> Draws:
             # Groups that nobody knows, or that are missing, keep nobody from being decided.
             group = np.zeros(len(scores), dtype=np.int64)
     apart = {"row": np.arange(len(scores)), "content": key}
-    spread = {name: _spread(scores, group, own) for name, own in apart.items()}
+    spread = {name: _spread(scores, group, keys) for name, keys in apart.items()}
     return Draws(decided, scores, draw_by, len(scores) - len(np.unique(key)), spread)
 
 
@@ -91,4 +91,4 @@ def _spread(scores: Floats, group: Ints, key: Ints) -> float:
     if len(names) == 1:
         return math.sqrt(float((found[0] ** 2).sum()))
     pairs = [found[g] - found[h] for g in range(len(names)) for h in range(g)]
-    return math.sqrt(max(float((own**2).sum()) for own in pairs))
+    return math.sqrt(max(float((difference**2).sum()) for difference in pairs))

@@ -60,7 +60,7 @@ class Frontier(Checked, Shown):
     exact : bool
         Whether the points are all breakpoints of the curve, so that straight lines between them are exact.
     held_out : tuple of Evaluation
-        What the rules are worth on people that took no part in making them, after `evaluate`; else empty.
+        How the rules do on people that took no part in making them, after `evaluate`; else empty.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Frontier(Checked, Shown):
     def requirements(self) -> tuple[Requirement, ...]:
         """What all rules keep besides."""
         last = self.rules[-1].requirements
-        return tuple(own for own in self.rules[0].requirements if own in last)
+        return tuple(requirement for requirement in self.rules[0].requirements if requirement in last)
 
     @property
     def objective(self) -> Objective:
@@ -123,7 +123,7 @@ class Frontier(Checked, Shown):
     def accuracy(self) -> Floats:
         """Optimal accuracy at each point, plug-in; held out after `evaluate`."""
         if self.held_out:
-            return np.array([own.accuracy.value for own in self.held_out])
+            return np.array([evaluation.accuracy.value for evaluation in self.held_out])
         return self.plug_in
 
     @cached_property
@@ -232,14 +232,16 @@ class Frontier(Checked, Shown):
             columns["accuracy on labels"] = np.array(shown)
         if self.rules[0].guarantee is not None:
             known = [rule.guarantee for rule in self.rules if rule.guarantee is not None]
-            columns |= {f"at most {name}": np.array([own.limits[name] for own in known]) for name in self.notions}
-            columns["certified"] = np.array([own.certified for own in known])
-            columns["diluted"] = np.array([own.diluted for own in known])
+            columns |= {
+                f"at most {name}": np.array([guarantee.limits[name] for guarantee in known]) for name in self.notions
+            }
+            columns["certified"] = np.array([guarantee.certified for guarantee in known])
+            columns["diluted"] = np.array([guarantee.diluted for guarantee in known])
         beside = [rule.determinism for rule in self.rules if rule.determinism is not None]
         if len(beside) == len(self.rules):
-            columns["accuracy with coins"] = np.array([own.accuracy for own in beside])
-            columns["no coins cost at most"] = np.array([own.cost_at_most for own in beside])
-        records = [own.to_dict() for own in self.held_out]
+            columns["accuracy with coins"] = np.array([each.accuracy for each in beside])
+            columns["no coins cost at most"] = np.array([each.cost_at_most for each in beside])
+        records = [evaluation.to_dict() for evaluation in self.held_out]
         for key in records[0] if records else ():
             if key != "plug-in accuracy":
                 columns[f"held out: {key}"] = np.array([record[key] for record in records])
@@ -258,7 +260,7 @@ class Frontier(Checked, Shown):
             text += f" The best rule has the same score for everybody at {_listed(self.at[self.is_constant])}."
         beside = [rule.determinism for rule in self.rules if rule.determinism is not None]
         if beside:
-            dear = max(beside, key=lambda own: own.cost_at_most)
+            dear = max(beside, key=lambda each: each.cost_at_most)
             text += (
                 " No decision is drawn, which costs nothing."
                 if dear.costs_nothing
@@ -266,7 +268,7 @@ class Frontier(Checked, Shown):
             )
         known = [rule.guarantee for rule in self.rules if rule.guarantee is not None]
         if known:
-            certified = np.array([own.certified for own in known])
+            certified = np.array([guarantee.certified for guarantee in known])
             where = "nowhere" if not certified.any() else f"at {_listed(self.at[certified])}"
             text += f" With confidence {known[0].confidence:g}, each point by itself, the tolerance is kept {where}."
         return text
@@ -303,19 +305,19 @@ class Frontier(Checked, Shown):
             "neighbours": self.neighbours.to_dict(),
             "bayes_accuracy": self.bayes_accuracy,
             "exact": self.exact,
-            "requirements": [str(own) for own in self.requirements],
+            "requirements": [str(requirement) for requirement in self.requirements],
             "objective": str(self.objective),
             "made": self.rules[0].made,
             "guarantees": [None if rule.guarantee is None else rule.guarantee.to_dict() for rule in self.rules],
             "determinism": [None if rule.determinism is None else rule.determinism.to_dict() for rule in self.rules],
         }
-        own = {
+        curves = {
             "grid": np.stack(list(self.grid.values())),
             "accuracy": self.plug_in,
             "scores": self.scores,
             "optimality_gap": np.array([rule.optimality_gap for rule in self.rules]),
         }
-        write_archive(path, _KIND, header, own | nest("distribution", arrays))
+        write_archive(path, _KIND, header, curves | nest("distribution", arrays))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Frontier:

@@ -74,7 +74,7 @@ class Guarantee:
         if record is None:
             return None
         with reading("guarantee"):
-            limits = {name: math.nan if own is None else float(own) for name, own in record["limits"].items()}
+            limits = {name: math.nan if limit is None else float(limit) for name, limit in record["limits"].items()}
             rows = record["rows_needed"]
             found = cls(
                 float(record["confidence"]),
@@ -83,8 +83,8 @@ class Guarantee:
                 float(record["diluted"]),
                 None if rows is None else int(rows),
             )
-        known = [own for own in limits.values() if not math.isnan(own)]
-        whole = 0 < found.confidence < 1 and 0 <= found.diluted <= 1 and all(0 <= own <= 1 for own in known)
+        known = [limit for limit in limits.values() if not math.isnan(limit)]
+        whole = 0 < found.confidence < 1 and 0 <= found.diluted <= 1 and all(0 <= limit <= 1 for limit in known)
         many = found.rows_needed is None or 0 < found.rows_needed < 2**63
         if not (whole and many) or not set(limits) <= set(NOTIONS):
             raise FileError("The file's guarantee has numbers that cannot be; save the rule again.")

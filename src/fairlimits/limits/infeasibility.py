@@ -53,7 +53,7 @@ def explained(dist: CellDistribution, asked: Asked) -> InfeasibleError:
             enough[f"{name} <= {value:g}"] = f"{name} <= {math.ceil((value + eased) * _UNIT - _NOISE) / _UNIT:g}"
     for place, requirement in enumerate(asked.requirements):
         eased = _smallest(
-            lambda by, k=place, own=requirement: _feasible(dist, asked, {}, {k: own.eased(by)}),  # type: ignore[misc]
+            lambda by, k=place, requirement=requirement: _feasible(dist, asked, {}, {k: requirement.eased(by)}),  # type: ignore[misc]
             requirement.room,
         )
         if eased is None:
@@ -72,7 +72,7 @@ def explained(dist: CellDistribution, asked: Asked) -> InfeasibleError:
                 dist,
                 asked,
                 {name: value + by for name, value in asked.tolerances.items()},
-                {k: own.eased(by) for k, own in enumerate(asked.requirements)},
+                {k: requirement.eased(by) for k, requirement in enumerate(asked.requirements)},
             ),
             1.0,
         )
@@ -89,7 +89,7 @@ def _feasible(
 ) -> bool:
     """Whether there is a rule once some of the constraints are replaced."""
     eased = {**asked.tolerances, **tolerances}
-    others = [requirements.get(k, own) for k, own in enumerate(asked.requirements)]
+    others = [requirements.get(k, requirement) for k, requirement in enumerate(asked.requirements)]
     try:
         FairProgram(dist, tuple(eased), asked.aware, asked.neighbours, others).solve(eased)
     except InfeasibleError:

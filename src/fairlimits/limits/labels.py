@@ -1,4 +1,4 @@
-"""What rules on an estimate come to on the labels of its rows.
+"""Accuracy and gaps of rules on an estimate, on the labels of its rows.
 
 A rule is solved on the estimate alone. The labels of the same rows, each row placed by an estimate that did not see it,
 tell how far the estimate can be trusted: nothing of them goes into the rule, unless a confidence is asked for.
@@ -47,12 +47,12 @@ class LabelledRows:
         self._inflation = math.sqrt(1 + 1 / (max(outcome.model.n_folds, 2) - 1))
 
     def judge(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
-        """Return the rules with what they come to on the labels."""
+        """Return the rules with their accuracy and gaps on the labels."""
         people, _ = self._people(rules[0].policy)
         found = tally(people, np.stack([self._decided(rule.policy) for rule in rules]))
         accuracy, gaps = found.accuracy(), {name: found.gap(name) for name in NOTIONS}
         return tuple(
-            replace(rule, on_labels=OnLabels(float(accuracy[at]), {name: float(own[at]) for name, own in gaps.items()}))
+            replace(rule, on_labels=OnLabels(float(accuracy[at]), {name: float(gap[at]) for name, gap in gaps.items()}))
             for at, rule in enumerate(rules)
         )
 
@@ -86,7 +86,10 @@ class LabelledRows:
         law = by_group(policy.scores, policy.aware, len(policy.groups))
         shift = {rate: np.nan_to_num(found.rate(rate)[0] - self._dist.rates.of(rate).values(law)) for rate in rates}
         errors = standard_errors(people, scores, tuple(rates))
-        return shift, {rate: self._inflation * np.nan_to_num(own) for rate, own in zip(rates, errors, strict=True)}
+        return shift, {
+            rate: self._inflation * np.nan_to_num(errors_of_rate)
+            for rate, errors_of_rate in zip(rates, errors, strict=True)
+        }
 
     def differences(self, policy: CellPolicy, names: Sequence[str]) -> Differences:
         """Differences between groups on the labels.

@@ -304,8 +304,8 @@ def _band(dist: CellDistribution, low: float, high: float) -> Rows:
     place = np.eye(dist.n_groups)[there][:, :, None]
     blocks, sizes = [], []
     for edge in (low, min(high, 1.0)):
-        own = law[:, :, 1] * (1 - edge) - law[:, :, 0] * edge
-        blocks.append(place * own[:, None])
+        forms = law[:, :, 1] * (1 - edge) - law[:, :, 0] * edge
+        blocks.append(place * forms[:, None])
         sizes.append(place * law.sum(axis=2)[:, None])
     coefficient = np.concatenate(blocks)
     count = int(there.sum())

@@ -51,7 +51,7 @@ class Solved:
     gap : float
         What is left between the value and its proven upper bound.
     duals : ndarray
-        Multipliers of the rows of the rates and requirements.
+        Duals of the rows of the rates and requirements.
     pair_pressure : float
         How fast the value rises with the tolerance of individual fairness.
     optimum : Optimum

@@ -103,15 +103,15 @@ class Block:
         """What a correction adds to the values of the rows."""
         if self.rate is None:
             return np.zeros(len(self))
-        own = correction.shift[self.rate][self.compared]
-        return np.asarray(own if self.has_auxiliary else own[:1] - own[1:])
+        shift = correction.shift[self.rate][self.compared]
+        return np.asarray(shift if self.has_auxiliary else shift[:1] - shift[1:])
 
     def _room(self, tolerances: Mapping[str, float], correction: Correction) -> Floats:
         """By how much a correction brings both bounds of the rows together."""
         if self.rate is None:
             return np.zeros(len(self))
-        own = correction.margin[self.rate][self.compared]
-        room = own / math.sqrt(2) if self.has_auxiliary else np.hypot(own[:1], own[1:])
+        margin = correction.margin[self.rate][self.compared]
+        room = margin / math.sqrt(2) if self.has_auxiliary else np.hypot(margin[:1], margin[1:])
         return np.minimum(room, (self.up - self.down) / 2 * self.tolerance(tolerances))
 
     def moves_on_a_line(self, start: Mapping[str, float], stop: Mapping[str, float]) -> bool:
@@ -163,10 +163,10 @@ class RateRows:
         """The rows, of shape (m, n_scores + n_auxiliary)."""
         matrix = np.zeros((len(self), self.n_scores + self.n_auxiliary))
         auxiliary = self.n_scores
-        for block, own in zip(self.blocks, self.places, strict=True):
-            matrix[own, : self.n_scores] = block.matrix
+        for block, place in zip(self.blocks, self.places, strict=True):
+            matrix[place, : self.n_scores] = block.matrix
             if block.has_auxiliary:
-                matrix[own, auxiliary] = block.shared
+                matrix[place, auxiliary] = block.shared
                 auxiliary += 1
         return matrix
 
@@ -188,12 +188,12 @@ class RateRows:
         Parameters
         ----------
         duals : ndarray of shape (m,)
-            Multipliers of the rows.
+            Duals of the rows.
         tolerances, move : mapping of str to float
             One for each asker; a move that is left out is 0.
         """
         return math.fsum(
-            block.slope(duals[own], tolerances, move) for block, own in zip(self.blocks, self.places, strict=True)
+            block.slope(duals[place], tolerances, move) for block, place in zip(self.blocks, self.places, strict=True)
         )
 
 

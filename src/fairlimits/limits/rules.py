@@ -178,7 +178,10 @@ class Rule(Checked, Shown):
     @cached_property
     def attained(self) -> dict[str, float]:
         """Value of what each requirement is about, by the requirement's text."""
-        return {str(own): own.value(self.distribution.rates, self.group_scores) for own in self.requirements}
+        return {
+            str(requirement): requirement.value(self.distribution.rates, self.group_scores)
+            for requirement in self.requirements
+        }
 
     @cached_property
     def gaps(self) -> Mapping[str, float]:
@@ -341,7 +344,7 @@ class Rule(Checked, Shown):
             "accuracy": self.accuracy,
             "bayes_accuracy": self.bayes_accuracy,
             "optimality_gap": self.optimality_gap,
-            "requirements": [str(own) for own in self.requirements],
+            "requirements": [str(requirement) for requirement in self.requirements],
             "objective": str(self.objective),
             "guarantee": None if self.guarantee is None else self.guarantee.to_dict(),
             "determinism": None if self.determinism is None else self.determinism.to_dict(),
@@ -384,8 +387,8 @@ class Rule(Checked, Shown):
         mass = self.distribution.mass
         decided = mass if self.aware else mass.sum(axis=1)
         best = float(np.maximum(decided[..., 0], decided[..., 1]).sum())
-        own = plug_in_accuracy(self.distribution, self.scores, self.aware)
-        for what, said, is_ in (("accuracy", self.accuracy, own), ("best accuracy", self.bayes_accuracy, best)):
+        plug_in = plug_in_accuracy(self.distribution, self.scores, self.aware)
+        for what, said, is_ in (("accuracy", self.accuracy, plug_in), ("best accuracy", self.bayes_accuracy, best)):
             if not abs(said - is_) <= _PRECISION:
                 raise InputError(f"its {what} is {said:g}, and that of its scores {is_:g}")
         if not -_PRECISION <= self.optimality_gap < math.inf:

@@ -92,8 +92,8 @@ def solve(
     -------
     Rule
         A proven optimum; where there are several, the most even one; without coins, one that is proven to be as near to
-        it as it says. On an estimate, ``rule.on_labels`` is what the
-        rule comes to on the labels of its rows, out of fold.
+        it as it says. On an estimate, ``rule.on_labels`` has its accuracy and gaps on the labels of the rows, out of
+        fold.
 
     Raises
     ------

@@ -179,7 +179,7 @@ def tolerance_grid(names: tuple[str, ...], tolerances: Tolerances | None) -> dic
     try:
         arrays = {name: np.asarray(given[name], dtype=np.float64) for name in names}
     except (TypeError, ValueError, OverflowError):
-        raise InputError("The tolerances are no numbers; give an array, or a number or array a notion.") from None
+        raise InputError("The tolerances are not numbers; give an array, or a number or an array per notion.") from None
     lengths = {array.shape[0] for array in arrays.values() if array.ndim == 1}
     if any(array.ndim > 1 for array in arrays.values()) or len(lengths) > 1 or 0 in lengths:
         raise InputError("The tolerances differ in length or are empty; give every notion as many as the others.")

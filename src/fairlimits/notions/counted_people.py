@@ -112,8 +112,8 @@ class Kinds:
         times = np.zeros(len(first), dtype=np.int64)
         np.add.at(times, kind, self.times)
         weight, squared = (
-            np.bincount(kind, weights=own, minlength=len(first)).astype(np.float64)
-            for own in (self.weight, self.squared_weight)
+            np.bincount(kind, weights=weights, minlength=len(first)).astype(np.float64)
+            for weights in (self.weight, self.squared_weight)
         )
         return Kinds(values[first], times, weight, squared, self.n_rows)
 

@@ -1,4 +1,4 @@
-"""`Evaluation`: what decisions on labelled people are worth, each figure with its interval."""
+"""`Evaluation`: accuracy, gaps and rates of decisions on labelled people, each figure with its interval."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Shown):
-    """What a rule is worth on people that took no part in making it, expected over the rule's own randomness.
+    """How a rule does on people that took no part in making it, expected over the rule's own randomness.
 
     Parameters
     ----------
@@ -121,15 +121,15 @@ class Evaluation(Shown):
         """All held-out figures as a table, a row for each: value, low and high end."""
         least = self.by_group.suppress
         records = [
-            {"figure": name, **dict(zip(("value", "low", "high"), own.columns(name).values(), strict=True))}
-            | ({} if least is None else {SUPPRESSED_TEXT: own.suppressed})
-            for name, own in self.figures.items()
+            {"figure": name, **dict(zip(("value", "low", "high"), figure.columns(name).values(), strict=True))}
+            | ({} if least is None else {SUPPRESSED_TEXT: figure.suppressed})
+            for name, figure in self.figures.items()
         ]
         return pa.Table.from_pylist(records)
 
     def summary(self) -> str:
         """Say what was found in two sentences, and whom it leaves out."""
-        gaps = ", ".join(f"{name} {own}" for name, own in self.gaps.items())
+        gaps = ", ".join(f"{name} {gap}" for name, gap in self.gaps.items())
         text = (
             f"On {self.rows:,} rows that took no part: accuracy {self.accuracy}, where {self.plug_in:.4f} was claimed "
             f"(plug-in). Gaps: {gaps}."
@@ -142,10 +142,10 @@ class Evaluation(Shown):
         """Draw the gap of every notion that is known, with its interval."""
         with figure_style():
             ax = axes_or_new(ax)
-            known = {name: own for name, own in self.gaps.items() if own.known}
-            for at, (name, own) in enumerate(known.items()):
-                reach = [[own.value - own.low], [own.high - own.value]]
-                ax.errorbar([own.value], [at], xerr=reach, fmt="o", capsize=3, color=colour_of(name))
+            known = {name: gap for name, gap in self.gaps.items() if gap.known}
+            for at, (name, gap) in enumerate(known.items()):
+                reach = [[gap.value - gap.low], [gap.high - gap.value]]
+                ax.errorbar([gap.value], [at], xerr=reach, fmt="o", capsize=3, color=colour_of(name))
             ax.set_yticks(range(len(known)), list(known))
             ax.invert_yaxis()
             ax.set_xlabel(f"gap on held-out rows, with its {self.confidence:.0%} interval")

@@ -109,17 +109,17 @@ class GroupRates(Shown):
     @property
     def impact_ratio(self) -> Estimate:
         """Lowest selection rate as a share of the highest, which the four-fifths rule is about."""
-        if any(own.suppressed for own in self.ratios):
+        if any(ratio.suppressed for ratio in self.ratios):
             return SUPPRESSED
-        known = [own for own in self.ratios if own.known]
-        return min(known, key=lambda own: own.value) if len(known) > 1 else NOT_ESTIMABLE
+        known = [ratio for ratio in self.ratios if ratio.known]
+        return min(known, key=lambda ratio: ratio.value) if len(known) > 1 else NOT_ESTIMABLE
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data; None where a figure is not estimable, a word where it is suppressed."""
         return {
             "confidence": self.confidence,
             "groups": {
-                name: {"rows": self.rows[g], **{figure: own[g].plain() for figure, own in self.shown.items()}}
+                name: {"rows": self.rows[g], **{figure: figures[g].plain() for figure, figures in self.shown.items()}}
                 for g, name in enumerate(self.groups)
             },
             "gaps": {
@@ -142,7 +142,7 @@ class GroupRates(Shown):
         return [
             with_suppressed(
                 {"group": group, "rows": self.rows[g]},
-                {name: own[g] for name, own in self.shown.items()},
+                {name: figures[g] for name, figures in self.shown.items()},
                 self.suppress,
             )
             for g, group in enumerate(self.groups)
@@ -166,18 +166,18 @@ class GroupRates(Shown):
     @property
     def four_fifths(self) -> str:
         """What the four-fifths rule says, in a sentence."""
-        own = self.impact_ratio
-        if not own.known:
-            return f"Four-fifths rule: {own}."
-        lowest = self.groups[next(g for g, each in enumerate(self.ratios) if each is own)]
-        low, high = (own.value, own.value) if math.isnan(own.low) else (own.low, own.high)
+        impact = self.impact_ratio
+        if not impact.known:
+            return f"Four-fifths rule: {impact}."
+        lowest = self.groups[next(g for g, each in enumerate(self.ratios) if each is impact)]
+        low, high = (impact.value, impact.value) if math.isnan(impact.low) else (impact.low, impact.high)
         if high < FOUR_FIFTHS.at_least:
             verdict = "below four fifths"
         elif low >= FOUR_FIFTHS.at_least:
             verdict = "at least four fifths"
         else:
             verdict = "which side of four fifths it is on cannot be told from these rows"
-        return f"Four-fifths rule: {in_a_sentence(lowest)} is selected at {own} times the highest rate; {verdict}."
+        return f"Four-fifths rule: {in_a_sentence(lowest)} is selected at {impact} times the highest rate; {verdict}."
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the rates of each group, with their intervals."""
@@ -203,7 +203,7 @@ def rates_table(deciders: Mapping[str, GroupRates]) -> tuple[tuple[str, ...], li
             rows = found[0].rows[g]
             # Who people are does not depend on who decides.
             shown = found[:1] if name == "base rate" else found
-            cells = [_cell(own.shown[name][g]) for own in shown] + [""] * (len(found) - len(shown))
+            cells = [_cell(decider.shown[name][g]) for decider in shown] + [""] * (len(found) - len(shown))
             lines.append(("" if g else name, group if rows is None else f"{group} ({rows_text(rows)})", *cells))
     return ("rate", "group", *deciders), lines
 
@@ -219,9 +219,9 @@ def draw_rates(ax: Axes, deciders: Mapping[str, GroupRates]) -> None:
     lines = len(first.groups) * len(deciders)
     for g, name in enumerate(first.groups):
         for number, (decider, found) in enumerate(deciders.items()):
-            known = [(at, found.figures[own][g]) for at, own in enumerate(_SHOWN) if found.figures[own][g].known]
+            known = [(at, found.figures[rate][g]) for at, rate in enumerate(_SHOWN) if found.figures[rate][g].known]
             place = [at + (g * len(deciders) + number - (lines - 1) / 2) * 0.7 / lines for at, _ in known]
-            ends = np.array([own for _, own in known]).reshape(-1, 3)
+            ends = np.array([estimate for _, estimate in known]).reshape(-1, 3)
             reach = None if np.isnan(ends).any() else np.array([ends[:, 0] - ends[:, 1], ends[:, 2] - ends[:, 0]])
             ax.errorbar(
                 ends[:, 0],
@@ -242,7 +242,11 @@ def draw_rates(ax: Axes, deciders: Mapping[str, GroupRates]) -> None:
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 
-def _cell(own: Estimate) -> str:
-    if not own.known:
-        return str(own)
-    return f"{own.value:.3f}" if math.isnan(own.low) else f"{own.value:.3f} ({own.low:.3f} to {own.high:.3f})"
+def _cell(estimate: Estimate) -> str:
+    if not estimate.known:
+        return str(estimate)
+    return (
+        f"{estimate.value:.3f}"
+        if math.isnan(estimate.low)
+        else f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
+    )

@@ -97,11 +97,11 @@ def with_suppressed(record: dict[str, Any], figures: Mapping[str, Estimate], lea
 
     Columns of numbers cannot hold the word, and an empty field alone would read as not estimable.
     """
-    for name, own in figures.items():
-        record |= own.columns(name)
+    for name, figure in figures.items():
+        record |= figure.columns(name)
     if least is not None:
         hidden = [name for name, value in record.items() if value == SUPPRESSED_TEXT]
-        hidden += [name for name, own in figures.items() if own.suppressed]
+        hidden += [name for name, figure in figures.items() if figure.suppressed]
         record |= dict.fromkeys(hidden) | {SUPPRESSED_TEXT: ", ".join(hidden)}
     return record
 
@@ -110,9 +110,11 @@ def plain_records(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of a table as JSON can hold them: None where a figure is not estimable, a word where it is suppressed."""
     found = []
     for record in records:
-        own = {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in record.items()}
-        hidden = own.pop(SUPPRESSED_TEXT, None)
-        found.append(own | dict.fromkeys(hidden.split(", "), SUPPRESSED_TEXT) if hidden else own)
+        plain = {
+            key: None if isinstance(value, float) and math.isnan(value) else value for key, value in record.items()
+        }
+        hidden = plain.pop(SUPPRESSED_TEXT, None)
+        found.append(plain | dict.fromkeys(hidden.split(", "), SUPPRESSED_TEXT) if hidden else plain)
     return found
 
 
@@ -136,23 +138,23 @@ def accuracy_estimates(found: Tally, drawn: Tally, confidence: float) -> list[Es
     confidence : float
         Of the intervals.
     """
-    again, worth = drawn.accuracy(), float(_worth(found.mass.sum(), drawn.mass.sum(axis=(1, 2))))
+    again, rows = drawn.accuracy(), float(_effective_rows(found.mass.sum(), drawn.mass.sum(axis=(1, 2))))
     return [
-        _unsure(percentile_estimate(float(value), again[:, point], confidence), worth, confidence)
+        _unsure(percentile_estimate(float(value), again[:, point], confidence), rows, confidence)
         for point, value in enumerate(found.accuracy())
     ]
 
 
-def _unsure(share: Estimate, worth: float, confidence: float) -> Estimate:
+def _unsure(share: Estimate, rows: float, confidence: float) -> Estimate:
     """A share of people with an interval that is not a point where it is all of them, or nobody."""
-    least = float(worth / (worth + ndtri(0.5 + confidence / 2) ** 2))
+    least = float(rows / (rows + ndtri(0.5 + confidence / 2) ** 2))
     if share.value >= 1 - _ROUNDING:
         return Estimate(1.0, min(share.low, least), 1.0)
     return Estimate(share.value, share.low, max(share.high, 1 - least)) if share.value <= _ROUNDING else share
 
 
-def _worth(mass: Floats, drawn: Floats) -> Floats:
-    """Rows of equal weight that masses are worth, read off how much they vary when rows are drawn anew."""
+def _effective_rows(mass: Floats, drawn: Floats) -> Floats:
+    """Effective sample size of masses (how many rows of equal weight vary as much), read off resampled rows."""
     spread = drawn.var(axis=0)
     return np.asarray(np.divide(mass**2, spread, out=np.zeros_like(spread), where=spread > 0))
 
@@ -177,15 +179,15 @@ def gap_estimates(found: Tally, drawn: Tally, confidence: float) -> list[dict[st
             rates, others = found.compared(rate), drawn.rate(rate)
             present = np.flatnonzero(~np.isnan(rates[0]))
             chosen = list(rate.given)
-            worth = _worth(found.mass[:, chosen].sum(axis=1), drawn.mass[:, :, chosen].sum(axis=2))
+            effective = _effective_rows(found.mass[:, chosen].sum(axis=1), drawn.mass[:, :, chosen].sum(axis=2))
             for g, h in combinations(present, 2):
                 value.append(rates[:, g] - rates[:, h])
                 again.append(others[:, :, g] - others[:, :, h])
                 # What a row more with the event, and one more without, leave open (see `standard_errors`).
-                error.append(math.hypot(1 / (worth[g] + 2), 1 / (worth[h] + 2)))
+                error.append(math.hypot(1 / (effective[g] + 2), 1 / (effective[h] + 2)))
         if not value:
-            for own in estimates:
-                own[name] = NOT_ESTIMABLE
+            for estimate in estimates:
+                estimate[name] = NOT_ESTIMABLE
             continue
         differences, resampling = np.stack(value, axis=1), np.stack(again, axis=2)
         for point in range(points):
@@ -198,7 +200,7 @@ def _is_constant(drawn: Tally) -> NDArray[np.bool_]:
     """Points at which everybody gets the same score, so that no difference is left to chance."""
     with np.errstate(invalid="ignore", divide="ignore"):
         share = drawn.decided / drawn.mass[:, None]
-    lowest, highest = (np.asarray(own(share, axis=(0, 2, 3))) for own in (np.nanmin, np.nanmax))
+    lowest, highest = (np.asarray(extreme(share, axis=(0, 2, 3))) for extreme in (np.nanmin, np.nanmax))
     return np.asarray(highest - lowest < _ROUNDING)
 
 
@@ -237,25 +239,28 @@ def requirement_estimates(
 ) -> list[dict[str, Estimate]]:
     """Value of what each requirement is about, for each point, with its interval (see `gap_estimates`)."""
     estimates: list[dict[str, Estimate]] = [{} for _ in range(found.decided.shape[0])]
-    for own in requirements:
-        rows = found.rows(own.needed)
+    for requirement in requirements:
+        rows = found.rows(requirement.needed)
         compared = enough(rows)
-        rates, shares = found.rate(own.needed), found.shares(own.needed)
-        others, other_shares = drawn.rate(own.needed), drawn.shares(own.needed)
+        rates, shares = found.rate(requirement.needed), found.shares(requirement.needed)
+        others, other_shares = drawn.rate(requirement.needed), drawn.shares(requirement.needed)
         for point, estimate in enumerate(estimates):
-            if not own.estimable(rows, groups):
-                estimate[str(own)] = NOT_ESTIMABLE
-            elif isinstance(own, Difference):
-                again = [own.signed(r, s, compared) for r, s in zip(others[:, point], other_shares, strict=True)]
-                differences = own.signed(rates[point], shares, compared)
-                whole = np.array([each for each in again if len(each) == len(differences)])
-                estimate[str(own)] = _gap_estimate(differences, whole, confidence)
-            else:
-                value = own.attained(rates[point], shares, compared, groups)
-                again_values = [
-                    own.attained(r, s, compared, groups) for r, s in zip(others[:, point], other_shares, strict=True)
+            if not requirement.estimable(rows, groups):
+                estimate[str(requirement)] = NOT_ESTIMABLE
+            elif isinstance(requirement, Difference):
+                again = [
+                    requirement.signed(r, s, compared) for r, s in zip(others[:, point], other_shares, strict=True)
                 ]
-                estimate[str(own)] = percentile_estimate(value, np.array(again_values), confidence)
+                differences = requirement.signed(rates[point], shares, compared)
+                whole = np.array([each for each in again if len(each) == len(differences)])
+                estimate[str(requirement)] = _gap_estimate(differences, whole, confidence)
+            else:
+                value = requirement.attained(rates[point], shares, compared, groups)
+                again_values = [
+                    requirement.attained(r, s, compared, groups)
+                    for r, s in zip(others[:, point], other_shares, strict=True)
+                ]
+                estimate[str(requirement)] = percentile_estimate(value, np.array(again_values), confidence)
     return estimates
 
 

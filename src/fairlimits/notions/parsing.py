@@ -27,14 +27,14 @@ def read_requirements(given: Iterable[Requirement | str] | Requirement | str) ->
     several = [given] if isinstance(given, Requirement | str) else given
     if not isinstance(several, Iterable):
         raise InputError(f"The requirements are {given!r}; give a list such as ['selection rate <= 0.3'].")
-    return tuple(_read(own) for own in several)
+    return tuple(_read(requirement) for requirement in several)
 
 
 def _read(given: Requirement | str) -> Requirement:
     if isinstance(given, Requirement):
         return given
     if not isinstance(given, str):
-        raise InputError(f"The requirement {given!r} is no text; write it as in 'selection rate ratio >= 0.8'.")
+        raise InputError(f"The requirement {given!r} is not text; write it as in 'selection rate ratio >= 0.8'.")
     text = " ".join(given.split())
     if text.lower().removesuffix(" rule") in ("four-fifths", "four fifths", "80%", "4/5"):
         return FOUR_FIFTHS
@@ -47,7 +47,7 @@ def _read(given: Requirement | str) -> Requirement:
     try:
         bound = float(found["bound"])
     except ValueError:
-        raise InputError(f"The bound of {given!r} is no number; write it as in 'selection rate <= 0.3'.") from None
+        raise InputError(f"The bound of {given!r} is not a number; write it as in 'selection rate <= 0.3'.") from None
     least = found["side"] == ">="
     if found["ratio"]:
         if not least:

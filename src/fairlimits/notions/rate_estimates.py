@@ -55,7 +55,7 @@ def rates_by_group(people: People, scores: Floats, gaps: Mapping[str, Estimate],
     return GroupRates(
         people.groups,
         tuple(found.counts.sum(axis=1).tolist()),
-        {name: own for name, (own, _) in read.items()},
+        {name: estimates for name, (estimates, _) in read.items()},
         _ratios(*read["selection rate"], confidence),
         {
             name: _gap(gaps[name], {rate.name: found.compared(rate)[0] for rate in NOTIONS[name].rates}, people.groups)
@@ -73,7 +73,7 @@ def plug_in_rates(table: RateTable, scores: Floats) -> GroupRates:
 
     Where the law counts rows, a rate with too few of them behind it is not estimable.
     """
-    mass, decided = (own.sum(axis=0) for own in (table.mass, table.mass * scores[:, :, None]))
+    mass, decided = (masses.sum(axis=0) for masses in (table.mass, table.mass * scores[:, :, None]))
     rows = None if table.counts is None else table.counts.sum(axis=0)
     chosen = None if table.counts is None else (table.counts * scores[:, :, None]).sum(axis=(0, 2))
     right = mass[:, 0] - decided[:, 0] + decided[:, 1]
@@ -95,14 +95,17 @@ def plug_in_rates(table: RateTable, scores: Floats) -> GroupRates:
         "accuracy": parts(right, mass.sum(axis=1), people),
         "precision": parts(decided[:, 1], decided.sum(axis=1), chosen),
     }
-    selected = [own.value for own in figures["selection rate"]]
-    top = max((own for own in selected if not math.isnan(own)), default=0.0)
-    ratios = tuple(Estimate(own / top, math.nan, math.nan) if top > 0 else NOT_ESTIMABLE for own in selected)
+    selected = [rate.value for rate in figures["selection rate"]]
+    top = max((rate for rate in selected if not math.isnan(rate)), default=0.0)
+    ratios = tuple(Estimate(rate / top, math.nan, math.nan) if top > 0 else NOT_ESTIMABLE for rate in selected)
     gaps = {}
     for name, value in group_gaps(table, scores).items():
         estimate = Estimate(float(value), math.nan, math.nan)
         affine = {rate.name: table.of(rate) for rate in NOTIONS[name].rates}
-        values = {rate: np.where(own.defined, own.values(scores), np.nan) for rate, own in affine.items()}
+        values = {
+            rate: np.where(affine_rate.defined, affine_rate.values(scores), np.nan)
+            for rate, affine_rate in affine.items()
+        }
         gaps[name] = _gap(estimate, values, table.groups)
     counted = (None,) * len(table.groups) if people is None else tuple(people.tolist())
     by_decision = None
@@ -124,52 +127,52 @@ def _decided_people(people: People, scores: Floats) -> Floats:
 
 
 def _wilson(people: People, value: Floats, part: Floats, confidence: float) -> tuple[tuple[Estimate, ...], Floats]:
-    """Weighted mean of values from 0 to 1 in each group with Wilson's interval, and the rows it is worth.
+    """Weighted mean of values from 0 to 1 in each group with Wilson's interval, and its effective sample size.
 
-    Of each person a part counts: a chance to be decided 1 is so much of a person. Weighted rows are worth
-    (sum w)^2 / sum w^2 equal ones. Values between 0 and 1 vary less than decisions of the same mean, for which the
-    interval is made.
+    Of each person a part counts: a chance to be decided 1 is so much of a person. The effective sample size of weighted
+    rows is (sum w)^2 / sum w^2 (Kish, 1965). Values between 0 and 1 vary less than decisions of the same mean, for
+    which the interval is made.
     """
     groups, weight = len(people.groups), people.shares * part
     total, hit, squares, rows = (
-        np.bincount(people.group, weights=own, minlength=groups)
-        for own in (weight, weight * value, people.squares * part**2, people.times * part)
+        np.bincount(people.group, weights=amounts, minlength=groups)
+        for amounts in (weight, weight * value, people.squares * part**2, people.times * part)
     )
     known = enough(np.floor(rows + 1e-9).astype(np.int64)) & (total > 0)
-    worth = np.where(known, total**2 / np.where(squares > 0, squares, 1), 0)
+    effective = np.where(known, total**2 / np.where(squares > 0, squares, 1), 0)
     z = float(ndtri(0.5 + confidence / 2))
     estimates = []
     for g in range(groups):
         if not known[g]:
             estimates.append(NOT_ESTIMABLE)
             continue
-        p, n = float(np.clip(hit[g] / total[g], 0, 1)), worth[g]
+        p, n = float(np.clip(hit[g] / total[g], 0, 1)), effective[g]
         centre = (p + z * z / (2 * n)) / (1 + z * z / n)
         reach = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
         estimates.append(Estimate(p, min(max(float(centre - reach), 0.0), p), max(min(float(centre + reach), 1.0), p)))
-    return tuple(estimates), worth
+    return tuple(estimates), effective
 
 
-def _ratios(rates: tuple[Estimate, ...], worth: Floats, confidence: float) -> tuple[Estimate, ...]:
+def _ratios(rates: tuple[Estimate, ...], effective: Floats, confidence: float) -> tuple[Estimate, ...]:
     """Rates as shares of the highest one, with intervals on the scale of logarithms (Katz and others)."""
-    known = [g for g, own in enumerate(rates) if own.known]
+    known = [g for g, rate in enumerate(rates) if rate.known]
     top = max(known, key=lambda g: rates[g].value, default=0)
-    if len(known) < 2 or rates[top].value * worth[top] < _FEWEST_SELECTED:
+    if len(known) < 2 or rates[top].value * effective[top] < _FEWEST_SELECTED:
         return (NOT_ESTIMABLE,) * len(rates)
     z = float(ndtri(0.5 + confidence / 2))
     found = []
-    for g, own in enumerate(rates):
-        if not own.known:
+    for g, rate in enumerate(rates):
+        if not rate.known:
             found.append(NOT_ESTIMABLE)
         elif g == top:
             found.append(Estimate(1.0, 1.0, 1.0))
         else:
-            ratio = own.value / rates[top].value
+            ratio = rate.value / rates[top].value
             # Half a hit where there is none, so that there is an upper end.
-            p, q = max(own.value, 0.5 / worth[g]), rates[top].value
-            reach = z * float(np.sqrt((1 - p) / (worth[g] * p) + (1 - q) / (worth[top] * q)))
+            p, q = max(rate.value, 0.5 / effective[g]), rates[top].value
+            reach = z * float(np.sqrt((1 - p) / (effective[g] * p) + (1 - q) / (effective[top] * q)))
             middle = p / q
-            low = 0.0 if own.value == 0 else middle * float(np.exp(-reach))
+            low = 0.0 if rate.value == 0 else middle * float(np.exp(-reach))
             found.append(Estimate(ratio, min(low, ratio), max(middle * float(np.exp(reach)), ratio)))
     return tuple(found)
 

@@ -142,7 +142,7 @@ class RateTable:
     groups : tuple of str
         Names of the groups.
     counts : ndarray of int of shape (N, G, 2), optional
-        Rows behind each probability. A law without counts is taken at its word: any mass will do for a comparison.
+        Rows behind each probability. Without counts, any mass is enough for a comparison.
     """
 
     def __init__(self, mass: Floats, groups: tuple[str, ...], counts: Ints | None = None) -> None:

@@ -158,7 +158,7 @@ def enough_rows(name: str, counts: Ints) -> bool:
 def estimable(table: RateTable, name: str) -> bool:
     """Whether a rate of a notion at least can be compared between two groups (see `enough_rows`).
 
-    A law without counts is taken at its word. Individual fairness compares cells and is always shown.
+    Without counts, any mass is enough. Individual fairness compares cells and is always shown.
     """
     return name == INDIVIDUAL or table.estimable(NOTIONS[name].rates)
 
@@ -175,7 +175,7 @@ def warn_of_nothing_to_compare(
     groups : sequence of str
         The groups' names.
     counts : ndarray of int of shape (G, 2), or None
-        Rows of each group and label; a law without counts is taken at its word.
+        Rows of each group and label; without counts, no notion is left out.
     stacklevel : int
         Whom the warning is for, as in `warnings.warn`; by default the caller's caller.
     """

@@ -111,7 +111,7 @@ class Requirement(ABC):
         """Refuse what too few rows stand behind, where rows are counted."""
         rows = table.rows(self.needed)
         if rows is not None and not self.estimable(rows, table.groups):
-            behind = listed([f"{name} {own}" for name, own in zip(table.groups, rows.tolist(), strict=True)])
+            behind = listed([f"{name} {count}" for name, count in zip(table.groups, rows.tolist(), strict=True)])
             raise InputError(
                 f"{self}: a group takes {ESTIMABLE_ROWS} rows behind that rate, and there are too few ({behind}); "
                 "leave it out, give more rows or join small groups."

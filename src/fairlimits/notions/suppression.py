@@ -47,11 +47,11 @@ def suppress_rates(found: GroupRates, least: int | None, hidden: Collection[str]
         )
     out = _withheld(found, found.parts, least)
     always = np.isin(found.groups, list(hidden)) | out["rows"]
-    figures = {name: _without(own, out[name] | always) for name, own in found.figures.items()}
+    figures = {name: _without(figure, out[name] | always) for name, figure in found.figures.items()}
     selected = out["selection rate"] | always
     return replace(
         found,
-        rows=tuple(SUPPRESSED_TEXT if hide else own for own, hide in zip(found.rows, always, strict=True)),
+        rows=tuple(SUPPRESSED_TEXT if hide else count for count, hide in zip(found.rows, always, strict=True)),
         figures=figures,
         ratios=_without(found.ratios, selected | (selected & _is_top(found.ratios)).any()),
         gaps={name: _gap(found, name, figures) for name in found.gaps},
@@ -65,24 +65,24 @@ def suppress_evaluation(found: Evaluation, least: int | None, hidden: Collection
     if least is None:
         return found
     rates = suppress_rates(found.by_group, least, hidden)
-    gaps = {name: rates.gaps[name].estimate if name in rates.gaps else own for name, own in found.gaps.items()}
+    gaps = {name: rates.gaps[name].estimate if name in rates.gaps else gap for name, gap in found.gaps.items()}
     return replace(
         found,
         by_group=rates,
         gaps=gaps,
-        at_most={name: own for name, own in found.at_most.items() if not gaps[name].suppressed},
-        attained={text: SUPPRESSED if _hides(text, rates) else own for text, own in found.attained.items()},
+        at_most={name: limit for name, limit in found.at_most.items() if not gaps[name].suppressed},
+        attained={text: SUPPRESSED if _hides(text, rates) else value for text, value in found.attained.items()},
         counts=None,
-        set_aside=tuple(name for name in rates.groups if any(own.startswith(f"{name} (") for own in found.set_aside)),
+        set_aside=tuple(name for name in rates.groups if any(note.startswith(f"{name} (") for note in found.set_aside)),
     )
 
 
 def _withheld(found: GroupRates, parts: Floats, least: int) -> dict[str, Flags]:
     """Which groups each figure is left out for, from their people by label and decision."""
-    known = np.array([own.known for own in found.figures["accuracy"]])
+    known = np.array([estimate.known for estimate in found.figures["accuracy"]])
     by_label = np.column_stack([parts[:, [0, 2]].sum(axis=1), parts[:, [1, 3]].sum(axis=1)])
     by_decision = np.column_stack([parts[:, :2].sum(axis=1), parts[:, 2:].sum(axis=1)])
-    base, selected, both = (withheld(own, least, known) for own in (by_label, by_decision, parts))
+    base, selected, both = (withheld(parted, least, known) for parted in (by_label, by_decision, parts))
     return {
         "rows": withheld(parts.sum(axis=1, keepdims=True), least),
         "base rate": base,
@@ -92,12 +92,12 @@ def _withheld(found: GroupRates, parts: Floats, least: int) -> dict[str, Flags]:
 
 
 def _without(figures: tuple[Estimate, ...], hide: Flags) -> tuple[Estimate, ...]:
-    return tuple(SUPPRESSED if one and own.known else own for own, one in zip(figures, hide, strict=True))
+    return tuple(SUPPRESSED if one and figure.known else figure for figure, one in zip(figures, hide, strict=True))
 
 
 def _is_top(ratios: tuple[Estimate, ...]) -> Flags:
     """Whose rate all others are compared with: shown beside a ratio, another rate would give it away."""
-    return np.array([own.value == 1 for own in ratios])
+    return np.array([ratio.value == 1 for ratio in ratios])
 
 
 def _gap(found: GroupRates, name: str, figures: dict[str, tuple[Estimate, ...]]) -> Gap:
@@ -109,16 +109,16 @@ def _gap(found: GroupRates, name: str, figures: dict[str, tuple[Estimate, ...]])
     if gap.lowest:
         ends = [figures[gap.rate][shown[group]] for group in (gap.lowest, gap.highest)]
     else:
-        ends = [own for rate in NOTIONS[name].rates for own in figures[rate.name]]
-    return Gap(SUPPRESSED) if any(own.suppressed for own in ends) else gap
+        ends = [figure for rate in NOTIONS[name].rates for figure in figures[rate.name]]
+    return Gap(SUPPRESSED) if any(figure.suppressed for figure in ends) else gap
 
 
 def _hides(text: str, rates: GroupRates) -> bool:
     """Whether what a requirement is about tells of a group that is left out."""
-    (own,) = read_requirements(text)
-    if isinstance(own, Limit) and own.group is None:
+    (requirement,) = read_requirements(text)
+    if isinstance(requirement, Limit) and requirement.group is None:
         return False
-    figures = rates.figures.get(own.needed.name, rates.figures["accuracy"])
-    if isinstance(own, Limit) and own.group != EACH_GROUP:
-        figures = (figures[rates.groups.index(str(own.group))],)
+    figures = rates.figures.get(requirement.needed.name, rates.figures["accuracy"])
+    if isinstance(requirement, Limit) and requirement.group != EACH_GROUP:
+        figures = (figures[rates.groups.index(str(requirement.group))],)
     return any(figure.suppressed for figure in figures)

@@ -116,7 +116,7 @@ def tally(people: People, scores: Floats) -> Tally:
         total: Floats = np.bincount(stratum, weights=amount, minlength=2 * groups).astype(np.float64)
         return total.reshape(groups, 2)
 
-    return Tally(add_up(share), np.stack([add_up(share * own) for own in scores]), counts_of(people))
+    return Tally(add_up(share), np.stack([add_up(share * chances) for chances in scores]), counts_of(people))
 
 
 def resampled(people: People, scores: Floats, resamples: int, random_state: int) -> Tally:
@@ -129,8 +129,8 @@ def resampled(people: People, scores: Floats, resamples: int, random_state: int)
     groups = len(people.groups)
     share, stratum = people.shares, _strata(people)
     there = people.squares > 0
-    worth = np.divide(share**2, people.squares, out=np.ones(len(share)), where=there)
-    one = np.divide(share, worth, out=np.zeros(len(share)), where=there)
+    effective = np.divide(share**2, people.squares, out=np.ones(len(share)), where=there)
+    one = np.divide(share, effective, out=np.zeros(len(share)), where=there)
     members = [np.flatnonzero(stratum == s) for s in range(2 * groups)]
     mass = np.empty((resamples, 2 * groups))
     decided = np.empty((resamples, len(scores), 2 * groups))
@@ -139,7 +139,7 @@ def resampled(people: People, scores: Floats, resamples: int, random_state: int)
         for start in range(0, resamples, _AT_ONCE):
             part = slice(start, min(start + _AT_ONCE, resamples))
             for s, rows in enumerate(members):
-                drawn = rng.poisson(worth[rows], (part.stop - part.start, len(rows))) * one[rows]
+                drawn = rng.poisson(effective[rows], (part.stop - part.start, len(rows))) * one[rows]
                 mass[part, s] = drawn.sum(axis=1)
                 decided[part, :, s] = drawn @ scores[:, rows].T
     return Tally(

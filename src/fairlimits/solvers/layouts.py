@@ -33,6 +33,6 @@ class Layout:
 
     def at(self, name: str, *place: int | Ints) -> Ints:
         """Rows of a block, by their places along its axes; all of them without a place, in the block's shape."""
-        own = self.block(name)
-        numbers = np.arange(own.start, own.stop).reshape(self.shapes[name])
+        block = self.block(name)
+        numbers = np.arange(block.start, block.stop).reshape(self.shapes[name])
         return np.asarray(numbers[place] if place else numbers)

@@ -89,7 +89,7 @@ def _check_counted(dist: CellDistribution, number: int) -> None:
         )
     if not dist.origin.by_features:
         raise InputError(
-            f"Distribution {number} has cells of an estimate of P(A, Y | x), whose masses are no counts; "
+            f"Distribution {number} has cells of an estimate of P(A, Y | x), whose masses are not counts; "
             'make it with partition="features".'
         )
     if not dist.origin.counted:

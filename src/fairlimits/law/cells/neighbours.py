@@ -194,6 +194,6 @@ def _weighted_centroids(centroids: Any, encoding: Encoding) -> Floats:
         if feature.kind == "categorical":
             # Entries are frequencies times sqrt(1/2); half the sum of frequency differences is wanted.
             weights[feature.start : feature.stop] = math.sqrt(0.5)
-    # That a number is missing belongs to the number's own difference, and is no further feature.
+    # That a number is missing belongs to the number's own difference, and is not a further feature.
     features = sum(feature.kind != "missing" for feature in encoding.features)
     return np.asarray(centroids, dtype=np.float64) * weights / features

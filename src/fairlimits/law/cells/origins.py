@@ -89,7 +89,7 @@ class Origin:
         """
         if not isinstance(record, Mapping):
             raise FileError(f"The origin must be a mapping, got {type(record).__name__}: {_REMEDY}.")
-        known = {own.name: own.default for own in fields(cls)}
+        known = {field.name: field.default for field in fields(cls)}
         for name, value in record.items():
             if name not in known:
                 raise FileError(f"The origin has a field {name!r}, which is not known: {_REMEDY}.")

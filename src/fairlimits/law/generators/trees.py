@@ -102,8 +102,8 @@ class LeafTree:
         donors = np.asarray(arrays["donors"], dtype=np.int32)
         ends = np.asarray(arrays["ends"], dtype=np.float64) if "ends" in arrays else None
         nodes = len(feature)
-        own = np.arange(nodes)
-        leaf = child == own
+        itself = np.arange(nodes)
+        leaf = child == itself
         sound = (
             nodes > 0
             and feature.shape == threshold.shape == child.shape == (nodes,)
@@ -111,7 +111,7 @@ class LeafTree:
             and donors.ndim == 1
             and (ends is None or (ends.shape == donors.shape and (np.diff(ends, prepend=0.0) >= 0).all()))
             # Children come after their parents: a walk through the tree must end.
-            and bool((child >= own).all() and (child[~leaf] < nodes - 1).all())
+            and bool((child >= itself).all() and (child[~leaf] < nodes - 1).all())
             and bool((threshold[leaf] == _BEYOND).all())
             and bool((feature >= 0).all() and (feature < max(predictors, 1)).all())
             and bool(start[0] == 0 and start[-1] == len(donors) and (np.diff(start) >= leaf).all())

@@ -65,7 +65,7 @@ class CodesView:
 
     def __call__(self, columns: Columns, n_rows: int, given: Ints | None) -> Floats:
         """Write rows as a matrix."""
-        fill = {own.name: own.fill for own in self.encoding.features if own.kind == "numeric"}
+        fill = {feature.name: feature.fill for feature in self.encoding.features if feature.kind == "numeric"}
         out = np.empty((n_rows, len(self.schema.features) + (given is not None)))
         for at, feature in enumerate(self.schema.features):
             values = np.asarray(columns[feature.name], dtype=np.float64)
@@ -96,7 +96,7 @@ def view_for(estimator: Any, schema: Schema, encoding: Encoding) -> View:
 
     A pipeline sees encoded features, whatever its last step, because the steps before may need numbers on one scale.
     """
-    if not any(own.__name__ in TREE_MODELS for own in type(estimator).__mro__):
+    if not any(kind.__name__ in TREE_MODELS for kind in type(estimator).__mro__):
         return EncodedView(encoding)
     from sklearn.utils import get_tags
 

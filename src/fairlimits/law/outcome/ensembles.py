@@ -64,21 +64,21 @@ class Ensemble:
     @classmethod
     def of(cls, members: Sequence[Member], sizes: tuple[int, ...], columns: int) -> Ensemble:
         """Put members together; `columns` counts the encoded columns, and what is given."""
-        grown = [(at, own.trees) for at, own in enumerate(members) if own.trees is not None]
-        linear = [(at, own.coefficients) for at, own in enumerate(members) if own.coefficients is not None]
+        grown = [(at, member.trees) for at, member in enumerate(members) if member.trees is not None]
+        linear = [(at, member.coefficients) for at, member in enumerate(members) if member.coefficients is not None]
         return cls(
-            np.array([own.base for own in members], dtype=np.float64),
+            np.array([member.base for member in members], dtype=np.float64),
             Trees.joined([Trees.none(sizes), *(trees for _, trees in grown)]),
             np.repeat([at for at, _ in grown], [len(trees) for _, trees in grown]).astype(np.uint16),
             np.array([at for at, _ in linear], dtype=np.uint16),
-            np.array([own for _, own in linear], dtype=np.float32).reshape(len(linear), columns),
+            np.array([coefficients for _, coefficients in linear], dtype=np.float32).reshape(len(linear), columns),
         )
 
     def part(self, number: int, parts: int) -> Ensemble:
         """The members of one of some equal parts, in their order."""
         size = len(self.base) // parts
         first, end = number * size, (number + 1) * size
-        trees, lines = ((own >= first) & (own < end) for own in (self.member, self.linear))
+        trees, lines = ((members >= first) & (members < end) for members in (self.member, self.linear))
         return Ensemble(
             self.base[first:end],
             self.trees.chosen(trees),
@@ -115,13 +115,13 @@ class Ensemble:
                 score[:, self.linear] += encoded[rows] @ self.coefficients[:, :width].T
             masks = self.trees.masks(codes[rows])
             for value in range(values or 1):
-                own, reachable = score, masks
+                total, reachable = score, masks
                 if values is not None:
-                    own, reachable = score.copy(), masks & self.trees.masks_of(codes.shape[1], value)
-                    own[:, self.linear] += self.coefficients[:, -1] * value
+                    total, reachable = score.copy(), masks & self.trees.masks_of(codes.shape[1], value)
+                    total[:, self.linear] += self.coefficients[:, -1] * value
                 if len(self.trees):
-                    own += self.trees.reached(reachable) @ self._membership
-                out[rows, value] = expit(own).mean(axis=1)
+                    total += self.trees.reached(reachable) @ self._membership
+                out[rows, value] = expit(total).mean(axis=1)
         return np.clip(out, LEAST_CHANCE, 1 - LEAST_CHANCE, out=out)
 
     @cached_property
@@ -154,19 +154,19 @@ class Ensemble:
         """Build the ensemble from what `pack` returned, after checking it."""
         trees = Trees.unpack(sizes, arrays)
         try:
-            own = cls(arrays["base"], trees, arrays["member"], arrays["linear"], arrays["coefficients"])
+            ensemble = cls(arrays["base"], trees, arrays["member"], arrays["linear"], arrays["coefficients"])
         except LookupError as error:
             raise FileError(f"The file's model has no {error.args[0]}; save the model again.") from error
-        if not own._is_sound(columns):
+        if not ensemble._is_sound(columns):
             raise FileError("The file's model is damaged; save the model again.")
-        return own
+        return ensemble
 
     def _is_sound(self, columns: int) -> bool:
         members = len(self.base) if self.base.ndim == 1 else 0
         shapes = (self.member.shape, self.coefficients.shape)
         if members == 0 or self.linear.ndim != 1 or shapes != ((len(self.trees),), (len(self.linear), columns)):
             return False
-        kinds = [own.dtype.name for own in (self.base, self.member, self.linear, self.coefficients)]
+        kinds = [array.dtype.name for array in (self.base, self.member, self.linear, self.coefficients)]
         if kinds != ["float64", "uint16", "uint16", "float32"]:
             return False
         within = bool((self.member < members).all()) and bool((self.linear < members).all())
@@ -183,12 +183,12 @@ def distinct_rows(columns: Mapping[str, NDArray[Any]], n_rows: int) -> tuple[Int
         return None
     bits = [np.ascontiguousarray(values, dtype=np.float64).view(np.uint64) for values in columns.values()]
     key = np.zeros(n_rows, dtype=np.uint64)
-    for own in bits:
+    for column in bits:
         # Odd multipliers lose nothing; the shift brings high bits, where floats differ, to the low ones.
-        key = (key ^ own) * np.uint64(0x9E3779B97F4A7C15)
+        key = (key ^ column) * np.uint64(0x9E3779B97F4A7C15)
         key ^= key >> np.uint64(32)
     _, first, kind = np.unique(key, return_index=True, return_inverse=True)
     if len(first) > 0.9 * n_rows:
         return None
-    same = all((own == own[first][kind]).all() for own in bits)
+    same = all((column == column[first][kind]).all() for column in bits)
     return (first, kind) if same else None

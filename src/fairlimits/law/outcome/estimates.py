@@ -188,8 +188,8 @@ class Outcome(Checked, Shown):
         inner, arrays = self.model._pack()
         header = {
             "model": inner,
-            "losses": {name: dict(own) for name, own in self.losses.items()},
-            "chosen": {name: list(own) for name, own in self.chosen.items()},
+            "losses": {name: dict(losses) for name, losses in self.losses.items()},
+            "chosen": {name: list(learners) for name, learners in self.chosen.items()},
         }
         people: dict[str, NDArray[Any]] = {"group": self.data.group, "label": self.data.label}
         if self.data.weight is not None:
@@ -206,7 +206,9 @@ class Outcome(Checked, Shown):
             rows = {name: columns[str(at)] for at, name in enumerate(names)}
             data = Dataset(model.schema, rows, people["group"], people["label"], people.get("weight"))
             q = np.array(arrays["q"], dtype=np.float64)
-            losses = {name: {key: float(loss) for key, loss in own.items()} for name, own in header["losses"].items()}
+            losses = {
+                name: {key: float(loss) for key, loss in stored.items()} for name, stored in header["losses"].items()
+            }
             chosen = {name: plain.items(header["chosen"], name, str, "The estimate") for name in header["chosen"]}
             found = cls(data, q, model, losses, chosen)
             found._check()
@@ -221,8 +223,8 @@ class Outcome(Checked, Shown):
         if np.abs(q.sum(axis=(1, 2)) - 1).max(initial=0.0) > _ROUNDING:
             raise InputError("the probabilities of group and label of a row do not sum to 1")
         questions = {"P(Y|x)"} <= self.losses.keys() == self.chosen.keys()
-        known = [loss for own in self.losses.values() for loss in own.values()]
-        if not questions or not all("chosen" in own for own in self.losses.values()):
+        known = [loss for losses in self.losses.values() for loss in losses.values()]
+        if not questions or not all("chosen" in losses for losses in self.losses.values()):
             raise InputError("the losses of the learners are not there")
         if not all(math.isfinite(loss) and loss >= 0 for loss in known):
             raise InputError("a loss of a learner is not a number of at least 0")
@@ -266,11 +268,11 @@ def draw_calibration(calibration: pa.Table, groups: tuple[str, ...], ax: Axes | 
         ax.axline((0, 0), slope=1, color=MUTED, linewidth=1)
         for g, name in enumerate(groups):
             for y in (0, 1):
-                own = [row for row in found if row["group"] == name and row["label"] == y]
+                points = [row for row in found if row["group"] == name and row["label"] == y]
                 ax.errorbar(
-                    [row["estimate"] for row in own],
-                    [row["came true"] for row in own],
-                    yerr=[2 * row["standard error"] for row in own],
+                    [row["estimate"] for row in points],
+                    [row["came true"] for row in points],
+                    yerr=[2 * row["standard error"] for row in points],
                     fmt="o",
                     markersize=5,
                     elinewidth=1,

@@ -57,8 +57,8 @@ def estimate_outcome(
 
     q is written as P(Y | x) P(A | x, Y). By default each factor is learned by gradient boosting and by logistic
     regression in every fold, and the learners whose plain average has the lowest out-of-fold log-loss are kept;
-    more than two groups are told apart by a tree of two-way splits. What comes out is recalibrated once, for each group
-    and label, as strongly as the rows justify.
+    more than two groups are told apart by a tree of two-way splits. The result is recalibrated once, for each group and
+    label, as strongly as the rows justify.
 
     A table that does not fit into memory, or is on a cluster, is given as a path, an Arrow dataset or a Dask DataFrame.
     Then the learners are fitted on a sample of all its files, which grows until more rows do not help

@@ -346,4 +346,4 @@ def losses_by_trees(member: Member, held: Sample) -> Floats:
 def pick_count(losses: list[Floats]) -> int:
     """Number of trees, the same in all folds, with the lowest loss over all."""
     shortest = min(map(len, losses))
-    return int(np.argmin(np.sum([own[:shortest] for own in losses], axis=0))) + 1
+    return int(np.argmin(np.sum([sums[:shortest] for sums in losses], axis=0))) + 1

@@ -63,7 +63,7 @@ class SplitLaw:
         codes = self.codes.transform(columns, n_rows)
         encoded = self.encoding.transform(columns, n_rows) if self._linear else None
         label = self.label.chances(codes, encoded)[:, 0]
-        sides = [own.chances(codes, encoded, 2) for own in self.sides]
+        sides = [side.chances(codes, encoded, 2) for side in self.sides]
         return joint(label, sides, self.splits, len(self.codes.schema.groups))
 
     def predict_fold(self, fold: int, columns: Columns, n_rows: int) -> Floats:
@@ -77,7 +77,7 @@ class SplitLaw:
             replace(
                 self,
                 label=self.label.part(k, self.folds),
-                sides=tuple(own.part(k, self.folds) for own in self.sides),
+                sides=tuple(side.part(k, self.folds) for side in self.sides),
                 folds=1,
             )
             for k in range(self.folds)
@@ -85,13 +85,13 @@ class SplitLaw:
 
     @cached_property
     def _linear(self) -> bool:
-        return any(len(own.linear) for own in (self.label, *self.sides))
+        return any(len(ensemble.linear) for ensemble in (self.label, *self.sides))
 
     def tables(self) -> dict[str, NDArray[Any]]:
         """Return all that `predict` needs as named arrays, beside schema, encoding and splits."""
         arrays = nest("codes", self.codes.pack()) | nest("label", self.label.tables())
-        for at, own in enumerate(self.sides):
-            arrays |= nest(f"side {at}", own.tables())
+        for at, side in enumerate(self.sides):
+            arrays |= nest(f"side {at}", side.tables())
         return arrays | {"sizes": np.array(self.codes.sizes)}
 
     def pack(self) -> Packed:
@@ -99,12 +99,12 @@ class SplitLaw:
         header = {
             "schema": self.codes.schema.to_dict(),
             "encoding": self.encoding.to_dict(),
-            "splits": [[list(own.first), list(own.second)] for own in self.splits],
+            "splits": [[list(split.first), list(split.second)] for split in self.splits],
             "folds": self.folds,
         }
         arrays = nest("codes", self.codes.pack()) | nest("label", self.label.pack())
-        for at, own in enumerate(self.sides):
-            arrays |= nest(f"side {at}", own.pack())
+        for at, side in enumerate(self.sides):
+            arrays |= nest(f"side {at}", side.pack())
         return header, arrays
 
     @classmethod
@@ -186,7 +186,7 @@ class OutcomeModel:
         q = np.empty((len(fold), len(self.schema.groups), 2))
         for k in np.unique(fold).tolist():
             rows = np.flatnonzero(fold == k)
-            q[rows] = self.law.predict_fold(k, {name: own[rows] for name, own in columns.items()}, len(rows))
+            q[rows] = self.law.predict_fold(k, {name: values[rows] for name, values in columns.items()}, len(rows))
         return self.recalibration.apply(q)
 
     @property
@@ -218,8 +218,8 @@ class OutcomeModel:
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         if "header" in state:
-            own = OutcomeModel._unpack(json.loads(state["header"]), state["arrays"])
-            state = {"schema": own.schema, "law": own.law, "recalibration": own.recalibration}
+            model = OutcomeModel._unpack(json.loads(state["header"]), state["arrays"])
+            state = {"schema": model.schema, "law": model.law, "recalibration": model.recalibration}
         self.__dict__.update(state)
 
     def __repr__(self) -> str:
@@ -242,10 +242,14 @@ def _check_splits(splits: tuple[GroupSplit, ...], groups: int) -> None:
 def check_encoding(encoding: Encoding, schema: Schema) -> None:
     """Refuse an encoding that is not one of the schema's columns."""
     known = {feature.name: feature for feature in schema.features}
-    for own in encoding.features:
-        kind = "numeric" if own.kind == "missing" else own.kind
-        if own.name not in known or known[own.name].kind != kind or own.categories != known[own.name].categories:
+    for encoded in encoding.features:
+        kind = "numeric" if encoded.kind == "missing" else encoded.kind
+        if (
+            encoded.name not in known
+            or known[encoded.name].kind != kind
+            or encoded.categories != known[encoded.name].categories
+        ):
             raise FileError("The encoding and the schema in the file differ; save it again.")
-    numbers = np.array([(own.center, own.scale, own.fill) for own in encoding.features])
+    numbers = np.array([(encoded.center, encoded.scale, encoded.fill) for encoded in encoding.features])
     if len(numbers) and not np.isfinite(numbers).all():
         raise FileError("The encoding in the file is damaged; save it again.")

@@ -8,8 +8,8 @@ rates would be off by as much. With z(x) the standardised log-odds of the label,
 where all a and b maximise the likelihood of group and label in rows that q did not see, minus :math:`c^2 / 2\tau^2`
 for each of them. That is a normal prior of width :math:`\tau`, wide for what all groups have in common and narrow for
 what is a group's own: a coefficient with a standard error s is shrunk to about :math:`\tau^2 / (\tau^2 + s^2)` of
-itself. A hundred rows of a group and label move it half of the way, and fewer than 30 not at all. What comes out is a
-law again, so that a program on it always has a solution.
+itself. A hundred rows of a group and label move it half of the way, and fewer than 30 not at all. The result is a law
+again, so that a program on it always has a solution.
 """
 
 from __future__ import annotations
@@ -91,12 +91,12 @@ class Recalibration:
             coefficient = spread(free)
             tilted = logs + features.T @ coefficient
             tilted -= tilted.max(axis=1, keepdims=True)
-            own = tilted[rows, true]
+            of_true = tilted[rows, true]
             chance = np.exp(tilted, out=tilted)
             total = chance.sum(axis=1)
             chance *= (amount / total)[:, None]
             chance[rows, true] -= amount
-            value = amount @ (np.log(total) - own) + precision @ free**2 / 2
+            value = amount @ (np.log(total) - of_true) + precision @ free**2 / 2
             slope = features @ chance
             common = np.stack([slope[:, label_of == y].sum(axis=1) for y in (0, 1)], axis=1)
             return float(value), np.hstack([common, slope[:, moved]]).ravel() + precision * free

@@ -113,5 +113,5 @@ def best_average(chances: Sequence[Floats], target: NDArray[np.bool_], weight: F
         for members in combinations(range(len(chances)), count)
     ]
     # Of equals the first, which has the fewest members.
-    loss, chosen = min(tried, key=lambda own: own[0])
+    loss, chosen = min(tried, key=lambda loss_and_members: loss_and_members[0])
     return chosen, loss

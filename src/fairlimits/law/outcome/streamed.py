@@ -75,10 +75,10 @@ class RowEstimates:
         q = np.empty((rows.n_rows, len(rows.groups), 2))
         learned, other = np.flatnonzero(fold >= 0), np.flatnonzero(fold < 0)
         if len(other):
-            columns = {name: own[other] for name, own in rows.columns.items()}
+            columns = {name: values[other] for name, values in rows.columns.items()}
             q[other] = self.model.predict_columns(columns, len(other))
         if len(learned):
-            columns = {name: own[learned] for name, own in rows.columns.items()}
+            columns = {name: values[learned] for name, values in rows.columns.items()}
             q[learned] = self.model.predict_out_of_fold(columns, fold[learned])
         return q
 
@@ -154,7 +154,7 @@ class StreamedOutcome(Shown):
     def summary(self) -> str:
         """Say what was learned with, from how many rows, how well, and how far the estimate is off."""
         last = self.learning_curve[-1]
-        used = max(self.learning_curve, key=lambda own: -own.loss)
+        used = max(self.learning_curve, key=lambda point: -point.loss)
         grown = f"the last doubling gained {last.gain:.5f} (standard error {last.error:.5f})"
         if len(self.learning_curve) == 1:
             grown = "there was no larger sample to compare with"

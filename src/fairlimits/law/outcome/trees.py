@@ -80,7 +80,7 @@ class Trees:
     @classmethod
     def joined(cls, parts: Sequence[Trees]) -> Trees:
         """Put trees over the same features together."""
-        return cls(parts[0].sizes, *(np.concatenate([getattr(own, name) for own in parts]) for name in _ARRAYS))
+        return cls(parts[0].sizes, *(np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS))
 
     def __len__(self) -> int:
         return len(self.leaves)
@@ -110,8 +110,8 @@ class Trees:
         found: Masks | None = None
         for feature in self._used:
             if feature < codes.shape[1]:
-                own = self._table[codes[:, feature].astype(np.intp) + self._starts[feature]]
-                found = own if found is None else np.bitwise_and(found, own, out=found)
+                left = self._table[codes[:, feature].astype(np.intp) + self._starts[feature]]
+                found = left if found is None else np.bitwise_and(found, left, out=found)
         if found is None:
             return np.broadcast_to(self._everything, (len(codes), len(self)))
         return found
@@ -168,7 +168,7 @@ class Trees:
         everything = self._everything
         table = np.repeat(everything[None], self._starts[-1], axis=0)
         one = np.uint64(1)
-        below = [(one << own.astype(np.uint64)) - one for own in (self.lower, self.middle, self.upper)]
+        below = [(one << edge.astype(np.uint64)) - one for edge in (self.lower, self.middle, self.upper)]
         tree = self.tree_of_node
         without_left = (~(below[1] - below[0])).astype(everything.dtype)
         without_right = (~(below[2] - below[1])).astype(everything.dtype)
@@ -178,9 +178,9 @@ class Trees:
             left = np.unpackbits(self.goes_left[nodes], axis=1, count=size, bitorder="little").astype(bool)
             allowed = np.where(left, without_right[nodes, None], without_left[nodes, None])
             first = np.flatnonzero(np.diff(tree[nodes], prepend=-1))
-            own = np.bitwise_and.reduceat(allowed, first, axis=0).T
+            remaining = np.bitwise_and.reduceat(allowed, first, axis=0).T
             start, trees = int(self._starts[feature]), tree[nodes[first]]
-            table[start : start + size, trees] &= own
+            table[start : start + size, trees] &= remaining
         return table
 
     @property
@@ -207,8 +207,8 @@ class Trees:
     def unpack(cls, sizes: tuple[int, ...], arrays: Mapping[str, NDArray[Any]]) -> Trees:
         """Build trees from what `pack` returned, after checking that they are trees."""
         found = [arrays.get(name) for name in _ARRAYS]
-        parts = [own for own in found if own is not None]
-        if len(parts) == len(found) and all(own.dtype == kind for own, kind in zip(parts, _KINDS, strict=True)):
+        parts = [array for array in found if array is not None]
+        if len(parts) == len(found) and all(array.dtype == kind for array, kind in zip(parts, _KINDS, strict=True)):
             trees = cls(sizes, *parts)
             if trees._is_sound():
                 return trees

@@ -15,8 +15,8 @@ is strictly feasible, so the method stays primal feasible all the way. The matri
 rank, for R has few rows. So the system is solved by conjugate gradients; the preconditioner is a spanning tree
 (`fairlimits.solvers.interior.laplacian`), with R put in by the Woodbury identity.
 
-Nothing is proven here. What comes out says which constraints are active, so that the simplex method, which proves its
-optimum, has little left to do.
+Nothing is proven here. The result says which constraints are probably active, so that the simplex method, which proves
+its optimum, has little left to do.
 """
 
 from __future__ import annotations
