@@ -51,10 +51,10 @@ floors:
 licences: $(VENV)/.dev
 	$(BIN)/python scripts/list_licences.py
 
-# Known vulnerabilities of what is installed. This asks a public service, so it needs the network.
+# Known vulnerabilities of what is installed. This asks a public service, so it needs the network; without it, it fails.
 advisories: $(VENV)/.dev
 	$(PIP) pip-audit
-	$(BIN)/python -m pip_audit --local --skip-editable
+	$(BIN)/python -m pip_audit --local --skip-editable --strict
 
 $(VENV)/.core: pyproject.toml constraints-dev.txt
 	$(PYTHON) -m venv $(VENV)

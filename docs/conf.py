@@ -101,6 +101,6 @@ html_theme_options: dict[str, Any] = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "changelog": []}
+html_sidebars = {"index": [], "start": [], "changelog": []}
 copybutton_prompt_text = re.escape("$ ") + r"|>>> |\.\.\. "
 copybutton_prompt_is_regexp = True

@@ -21,7 +21,8 @@ def main(site: Path) -> None:
             continue
         # By sockets of the file system, not of the network.
         kernel = AsyncKernelManager(kernel_name="python3", transport="ipc")
-        NotebookClient(notebook, timeout=300, km=kernel).execute(cwd=str(path.parent))
+        # Patient, so that a busy machine is no error.
+        NotebookClient(notebook, timeout=900, startup_timeout=300, km=kernel).execute(cwd=str(path.parent))
         nbformat.write(notebook, path)
     print(f"{len(found)} notebooks are executed.")
 

@@ -44,6 +44,11 @@ class Tried:
     packages: str
     result: str
 
+    @property
+    def line(self) -> str:
+        """The line of the table."""
+        return f"| {self.python} | {self.versions} | {self.packages} | {self.result} |"
+
 
 def main() -> None:
     """Try what was asked for, and write it down."""
@@ -52,22 +57,34 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help=f"write the result into {PAGE.name}")
     parser.add_argument("tests", nargs="*", default=TESTS, help="tests to run, by path")
     asked = parser.parse_args()
-    tries = [tried(Path(sys.executable), asked.tests, lowest=True)]
+    wanted = [(_version(Path(sys.executable)), True)]
     if asked.all:
-        found = {version: find(version) for version in PYTHONS}
-        tries += [tried(path, asked.tests, lowest=False) for path in found.values() if path]
-        tries += [
-            Tried(version, "newest", "", "not found on this machine") for version, path in found.items() if not path
-        ]
-    table = ["| Python | versions | among them | tests |", "| --- | --- | --- | --- |"]
-    table += [f"| {own.python} | {own.versions} | {own.packages} | {own.result} |" for own in tries]
-    table += ["", f"Tests: {', '.join(asked.tests)}."]
-    print("\n".join(table))
-    if asked.write:
-        start, *_ = PAGE.read_text(encoding="utf-8").split(MARK)
-        PAGE.write_text("\n".join([f"{start}{MARK}", "", *table, ""]), encoding="utf-8")
-    if any("failed" in own.result for own in tries):
-        sys.exit(1)
+        wanted += [(version, False) for version in PYTHONS]
+    failed = False
+    for version, lowest in wanted:
+        path = Path(sys.executable) if lowest else find(version)
+        missing = Tried(version, _which(lowest), "", "not found on this machine")
+        own = tried(path, asked.tests, lowest=lowest) if path else missing
+        failed |= "failed" in own.result
+        print(own.line, flush=True)
+        if asked.write:
+            PAGE.write_text(with_line(PAGE.read_text(encoding="utf-8"), own, asked.tests), encoding="utf-8")
+    sys.exit(failed)
+
+
+def with_line(page: str, own: Tried, tests: Sequence[str]) -> str:
+    """Return the page with the line of a try, in place of one of the same Python and versions."""
+    before, mark, after = page.partition(MARK)
+
+    def place(line: str) -> tuple[bool, int]:
+        python, versions = (word.strip() for word in line.split("|")[1:3])
+        return versions == "newest", int(python.split(".")[1])
+
+    held = {place(line): line for line in re.findall(r"^\| \d.*$", after, re.MULTILINE)}
+    held[place(own.line)] = own.line
+    head = ["| Python | versions | among them | tests |", "| --- | --- | --- | --- |"]
+    ran = f"Tests: {', '.join(tests)}."
+    return "\n".join([f"{before}{mark}", "", *head, *(held[at] for at in sorted(held)), "", ran, ""])
 
 
 def find(version: str) -> Path | None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairlimits._util.names import printable
 from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, any_script, close, figure_style, plain_text, subplots
+from fairlimits.apps.report.hovering import say, say_at, with_titles
 from fairlimits.evaluation import (
     PRICED_AT,
     ExplainedRule,
@@ -53,7 +55,7 @@ def frontier_figure(findings: Findings) -> Figure:
                 colour = COLOURS["aware" if aware else "unaware"]
                 _draw(ax, curve, colour)
                 _draw_plug_in(ax, [*exact.tolerances, until], [*exact.accuracy, exact.accuracy[-1]], colour)
-                ax.set_xlim(0, until)
+                _few_ticks(ax, until)
                 ax.set_ylim(low, high)
                 if row == 0:
                     ax.set_title(title(notion).capitalize(), fontsize=10)
@@ -82,8 +84,18 @@ def bracket_figure(found: FromAbove) -> Figure:
             ax.fill_between(
                 own.tolerances, own.upper, 1.0, facecolor="none", edgecolor=MUTED, hatch="////", linewidth=0
             )
+            say_at(
+                ax,
+                own.tolerances,
+                value,
+                [
+                    f"{own.notions[0]} at most {at:g}: found {_percent(mid)} ({_percent(least)} to {_percent(most)}), "
+                    f"no rule passes {_percent(top)}"
+                    for at, mid, least, most, top in zip(own.tolerances, value, low, high, own.upper, strict=True)
+                ],
+            )
             ax.set_title(title(own.notions[0]).capitalize(), fontsize=10)
-            ax.set_xlim(0, own.tolerances[-1])
+            _few_ticks(ax, own.tolerances[-1])
             ax.set_xlabel("largest gap allowed")
         lowest = min(each.low for own in brackets for each in own.found)
         highest = max(max(own.upper) for own in brackets)
@@ -137,7 +149,7 @@ def pair_figure(findings: Findings) -> Figure:
                 _draw_plug_in(ax, own.tolerances, own.plug_in, colour, name)
             ax.set_title(" and ".join(both))
             ax.set_xlabel("largest gap allowed in both")
-            ax.set_xlim(0, own.tolerances[-1])
+            _few_ticks(ax, own.tolerances[-1])
             ax.set_ylim(low, high)
         np.atleast_1d(axes)[0].set_ylabel("accuracy")
         np.atleast_1d(axes)[-1].legend(loc="lower right", fontsize=8)
@@ -154,9 +166,32 @@ def _range(curves: Sequence[HeldOutCurve]) -> tuple[float, float]:
 def _draw(ax: Axes, curve: HeldOutCurve, colour: str, name: str | None = None) -> None:
     ax.fill_between(curve.tolerances, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0)
     ax.plot(curve.tolerances, curve.accuracy, color=colour, label=f"{name}, held out" if name else "held out")
+    say_at(
+        ax,
+        curve.tolerances,
+        curve.accuracy,
+        [
+            f"{' and '.join(curve.notions)} at most {at:g}, group {'seen' if curve.aware else 'hidden'}: held out "
+            f"{_percent(value)} ({_percent(low)} to {_percent(high)}), plug-in {_percent(expected)}"
+            for at, value, low, high, expected in zip(
+                curve.tolerances, curve.accuracy, curve.low, curve.high, curve.plug_in, strict=True
+            )
+        ],
+    )
     alike = [(x, y) for x, y, same in zip(curve.tolerances, curve.accuracy, curve.constant, strict=True) if same]
     if alike:
         ax.plot(*zip(*alike, strict=True), "o", color=colour, markerfacecolor="white", markersize=5, clip_on=False)
+
+
+def _few_ticks(ax: Axes, until: float) -> None:
+    """Ticks so few and short that those of neighbouring panels do not meet."""
+    at = np.linspace(0, until, 3)
+    ax.set_xticks(at, [f"{own:g}" for own in at])
+    ax.set_xlim(0, until)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
 
 
 def _draw_plug_in(ax: Axes, x: Sequence[float], y: Sequence[float], colour: str, name: str | None = None) -> None:
@@ -182,7 +217,12 @@ def tension_figure(found: Tensions) -> Figure:
                 dark = i != j and tension[i, j] > 0.6 * most
                 words = f"{loss[i, j]:.1f}" if i == j else f"{loss[i, j]:.1f}\n+{max(tension[i, j], 0):.1f}"
                 weight = "bold" if i == j else "normal"
-                ax.text(j, i, words, ha="center", va="center", color="white" if dark else INK, fontweight=weight)
+                shown_words = ax.text(
+                    j, i, words, ha="center", va="center", color="white" if dark else INK, fontweight=weight
+                )
+                one, other = (title(found.notions[at]) for at in (j, i))
+                pair = one if i == j else f"{one} and {other}, of which {max(tension[i, j], 0):.1f} beyond the dearer"
+                say(shown_words, f"{loss[i, j]:.1f} points of accuracy for {pair}")
         ax.set_xticks(range(size), found.notions)
         ax.set_yticks(range(size), found.notions)
         ax.grid(visible=False)
@@ -207,6 +247,11 @@ def individual_figure(found: Individual) -> Figure:
             ax.plot(
                 found.tolerances, values, color=COLOURS["aware" if aware else "unaware"], linestyle=style, label=name
             )
+            said = [
+                f"{name}, at most {at:g}: {_percent(own)} (plug-in)"
+                for at, own in zip(found.tolerances, values, strict=True)
+            ]
+            say_at(ax, found.tolerances, values, said)
         ax.set_xlabel("largest difference of scores between neighbours")
         ax.set_ylabel("accuracy (plug-in)")
         ax.set_xlim(0, found.tolerances[-1])
@@ -246,6 +291,10 @@ def rule_figure(rule: ExplainedRule) -> Figure:
     with figure_style():
         figure, ax = subplots(figsize=(8.6, 1.3 + 0.45 * len(rule.groups)))
         draw_changes(ax, rule.groups, {name: np.array(share) for name, share in rule.changed.items()})
+        for bars in ax.containers:
+            name = str(bars.get_label())
+            for bar, group, share in zip(bars, rule.groups, rule.changed[name], strict=True):
+                say(bar, f"{printable(group)}, {name}: {_percent(share)} (plug-in)")
     return figure
 
 
@@ -263,8 +312,11 @@ def shift_figure(cells: OnCells, drawn: Sequence[str]) -> Figure:
             yes, no = (
                 [_drawn(one) for one in way] for way in zip(*((s.more_yes, s.more_no) for s in own), strict=True)
             )
-            ax.barh(place, yes, height * 0.9, color=palette[k], label=plain_text(group))
-            ax.barh(place, [-one for one in no], height * 0.9, color=palette[k])
+            right = ax.barh(place, yes, height * 0.9, color=palette[k], label=plain_text(group))
+            left = ax.barh(place, [-one for one in no], height * 0.9, color=palette[k])
+            for bars, shares, more in ((right, yes, "yes"), (left, no, "no")):
+                for bar, name, share in zip(bars, notions, shares, strict=True):
+                    say(bar, f"{printable(group)}, {title(name)}: {share:.1f}% more often {more} (plug-in)")
         ax.axvline(0, color=MUTED, linewidth=0.8)
         ax.set_yticks(np.arange(len(notions))[::-1], [title(name) for name in notions])
         ax.grid(axis="y", visible=False)
@@ -282,11 +334,11 @@ def _drawn(share: float | str) -> float:
 
 
 def to_svg(figure: Figure) -> str:
-    """Turn a figure into SVG text without the XML prologue, and close it."""
+    """Turn a figure into SVG text, with what its parts say, without the XML prologue, and close it."""
     stream = io.StringIO()
     with figure_style(), any_script():
         # No date, so that the same report gives the same file.
         figure.savefig(stream, format="svg", metadata={"Date": None})
     close(figure)
     text = stream.getvalue()
-    return text[text.index("<svg") :]
+    return with_titles(text[text.index("<svg") :])
