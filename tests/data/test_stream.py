@@ -118,6 +118,40 @@ def test_reading_does_not_run_far_ahead_of_the_work(tmp_path: Path, monkeypatch:
     assert most - before < (usable_cores() + 3) * table.nbytes / 4
 
 
+def test_a_csv_file_is_not_read_far_ahead_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrow's own scan of a CSV file held all of it: 4 GB of a file of 3 GB."""
+    monkeypatch.setattr(parts, "usable_cores", lambda: 2)
+    pa_csv.write_csv(people(100_000), tmp_path / "one.csv")
+    text = (tmp_path / "one.csv").stat().st_size
+    # A block read ahead is 1 MB by default, and some 40 are.
+    form = pads.CsvFileFormat(read_options=pa_csv.ReadOptions(block_size=2**16))
+
+    def held(part: Part, frame: Any) -> int:
+        return int(pa.total_allocated_bytes())
+
+    before = pa.total_allocated_bytes()
+    most = parts.ArrowParts(pads.dataset(tmp_path / "one.csv", format=form)).fold(held, max, lambda total: total)
+    assert most - before < text / 2
+
+
+def test_csv_files_are_read_as_arrow_reads_them(tmp_path: Path) -> None:
+    table = people(1_000).append_column("empty", pa.array([None] * 1_000, pa.string()))
+    for year in ("2023", "2024"):
+        (tmp_path / f"year={year}").mkdir()
+        pa_csv.write_csv(table, tmp_path / f"year={year}" / "people.csv")
+    with pa.CompressedOutputStream(str(tmp_path / "year=2024" / "q.csv.gz"), "gzip") as file:
+        pa_csv.write_csv(table, file)
+    opened = parts.arrow_parts(tmp_path)
+    form = pads.CsvFileFormat(
+        pa_csv.ParseOptions(delimiter=";"), read_options=pa_csv.ReadOptions(column_names=["age", "sex"])
+    )
+    (tmp_path / "odd.txt").write_text("1;f\n2;m\n", encoding="utf-8")
+    odd = parts.ArrowParts(pads.dataset(tmp_path / "odd.txt", format=form))
+    for own, columns in ((opened, None), (opened, ["year", "sex"]), (opened, ["year"]), (odd, None), (odd, ["sex"])):
+        found = own.fold(lambda part, frame: [frame], lambda a, b: a + b, pa.concat_tables, columns=columns)
+        assert found == own.dataset.to_table(columns=columns)
+
+
 def test_a_key_in_the_path_is_a_column(tmp_path: Path) -> None:
     table = people(900).drop_columns(["weight"])
     for sex in ("f", "m"):

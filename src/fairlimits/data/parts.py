@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -23,6 +23,7 @@ import pyarrow.csv
 
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.threads import usable_cores
+from fairlimits.data.csv_blocks import csv_batches, is_csv
 from fairlimits.data.tables import CSV_CONVERSION
 from fairlimits.errors import FileError, InputError
 
@@ -171,26 +172,34 @@ class ArrowParts:
     def _batches(self, columns: Sequence[str] | None) -> Iterator[tuple[Part, pa.RecordBatch]]:
         number, read = 0, dict[int, int]()
         try:
-            for file, scan in self._scans():
-                for batch in scan(
-                    columns=None if columns is None else list(columns),
-                    batch_size=_PART_ROWS,
-                    batch_readahead=1,
-                    fragment_readahead=1,
-                    use_threads=False,  # this thread reads the next part while others work on the last ones
-                ):
+            for file, piece in self._pieces():
+                for batch in self._scan(piece, columns):
                     yield Part(number, file, read.get(file, 0)), batch
                     number, read[file] = number + 1, read.get(file, 0) + batch.num_rows
+        except MemoryError:
+            raise
         except (OSError, pa.ArrowException) as error:
             raise FileError(f"The files cannot be read ({_reason(error)}): check that each holds a table.") from error
 
-    def _scans(self) -> Iterator[tuple[int, Callable[..., Iterator[pa.RecordBatch]]]]:
-        """Scans that together go through all rows; a small one each, because Arrow may hold all that one reads."""
+    def _pieces(self) -> Iterator[tuple[int, Any]]:
+        """Pieces that together have all rows; small ones, because Arrow may hold all that a scan reads."""
         try:
-            pieces = row_groups(self.dataset)
+            return row_groups(self.dataset)
         except ValueError:  # a dataset with a filter does not say what it is made of, but gives its rows in order
-            return iter([(0, self.dataset.to_batches)])
-        return ((file, partial(piece.to_batches, schema=self.dataset.schema)) for file, piece in pieces)
+            return iter([(0, self.dataset)])
+
+    def _scan(self, piece: Any, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+        if is_csv(piece):
+            return csv_batches(piece, self.dataset.schema, columns, _PART_ROWS)
+        batches: Iterator[pa.RecordBatch] = piece.to_batches(
+            **({} if piece is self.dataset else {"schema": self.dataset.schema}),
+            columns=None if columns is None else list(columns),
+            batch_size=_PART_ROWS,
+            batch_readahead=1,
+            fragment_readahead=1,
+            use_threads=False,  # this thread reads the next part while others work on the last ones
+        )
+        return batches
 
 
 def row_groups(dataset: pads.Dataset) -> Iterator[tuple[int, pads.Fragment]]:
@@ -247,6 +256,8 @@ def arrow_parts(source: object) -> ArrowParts:
         joint = pa.unify_schemas([_undeclared(schema) for schema in schemas], promote_options="permissive")
         rest = [field for field in dataset.schema if field.name not in joint.names]
         return ArrowParts(pads.dataset(names, pa.schema([*joint, *rest]), format=form, partitioning="hive"))
+    except MemoryError:
+        raise
     except (OSError, pa.ArrowException) as error:
         raise FileError(f"The files cannot be read as one table ({_reason(error)}): check them.") from error
 

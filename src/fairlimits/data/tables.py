@@ -51,6 +51,8 @@ def read_table(path: str | os.PathLike[str]) -> pa.Table:
     _check_memory(file)
     try:
         table = pa.parquet.read_table(file) if name.endswith((".parquet", ".pq")) else _read_csv(file)
+    except MemoryError:
+        raise
     except (OSError, pa.ArrowException) as error:
         # Arrow's messages run over several lines; the first says what is wrong.
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
