@@ -45,6 +45,35 @@ def set_apart(data: Dataset, random_state: int) -> Flags:
 
 
 @dataclass(frozen=True, eq=False)
+class Apart:
+    """People who take no part in bounds.
+
+    Parameters
+    ----------
+    chances : ndarray of shape (s, G, 2)
+        P(A, Y) of each, given all that a rule sees of them.
+    size : ndarray of int of shape (s,)
+        How many people of the kind of each there are in the crowd.
+    weight : ndarray of shape (s,)
+        What each counts, 1 on average.
+    """
+
+    chances: Floats
+    size: Ints
+    weight: Floats
+
+    @property
+    def heavy(self) -> float:
+        """Mean of the squared weights: 1, if all count alike."""
+        return float((self.weight**2).mean())
+
+    def take(self, which: Flags) -> Apart:
+        """Return some of them."""
+        weight = self.weight[which]
+        return Apart(self.chances[which], self.size[which], weight / weight.mean())
+
+
+@dataclass(frozen=True, eq=False)
 class Sighted:
     """People as rules see them that see the group, or do not.
 
@@ -52,24 +81,21 @@ class Sighted:
     ----------
     crowd : Crowd
         The people that bounds are made of.
-    chances : ndarray of shape (s, G, 2)
-        P(A, Y) of the people set apart, given all that a rule sees of them.
-    size : ndarray of int of shape (s,)
-        How many people of the kind of each of them there are in the crowd.
+    apart : Apart
+        Those who say what bounds to take.
     """
 
     crowd: Crowd
-    chances: Floats
-    size: Ints
+    apart: Apart
 
     @cached_property
     def on_twins(self) -> Sighted | None:
-        """The same for people who have a twin; None if nobody has, or nobody of the slice is like them."""
+        """The same for people who have a twin; None if nobody has, or nobody of those set apart is like them."""
         several = np.flatnonzero(self.crowd.size > 1)
-        alike = self.size > 1
+        alike = self.apart.size > 1
         if not len(several) or not alike.any():
             return None
-        return Sighted(self.crowd.take(several), self.chances[alike], self.size[alike])
+        return Sighted(self.crowd.take(several), self.apart.take(alike))
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,9 +176,13 @@ class Twins:
         of_kind = np.zeros(by_kind)
         of_kind[kind[rest]] = own[rest]
         there = np.flatnonzero(counts.sum(axis=1))
-        weighted = None if data.weight is None else self._weighted(kind[rest], sort[rest], data.weight[rest])
+        weighted = None
+        if data.weight is not None:
+            # In units that the people of the bound have no say in.
+            weighted = self._weighted(kind[rest], sort[rest], data.weight[rest] / data.weight[apart].mean())
         crowd = Crowd(counts, of_kind, strength, group[first] if aware else None, weighted).take(there)
-        return Sighted(crowd, chances[apart], counts.sum(axis=1)[kind[apart]])
+        weight = data.shares[apart]
+        return Sighted(crowd, Apart(chances[apart], counts.sum(axis=1)[kind[apart]], weight / weight.mean()))
 
     def _weighted(self, kind: Ints, sort: Ints, weight: Floats) -> Weighted:
         """People one by one, each kind of four and more in two halves."""
@@ -162,7 +192,7 @@ class Twins:
         place = np.empty(len(kind), dtype=np.int64)
         place[order] = np.arange(len(kind)) - np.repeat(np.cumsum(size) - size, size)
         half = np.where(size[kind] >= 4, place % 2, 0)
-        return Weighted(kind, sort, half, weight / weight.mean())
+        return Weighted(kind, sort, half, weight)
 
 
 def _counted(kind: Ints, sort: Ints, chances: Floats) -> tuple[Ints, Floats]:
