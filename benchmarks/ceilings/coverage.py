@@ -67,7 +67,6 @@ def one_draw(
     record: dict[str, Any] = {"draw": draw, "law": known.name, "rows": data.n_rows, "lines": {}}
     for aware in (False, True):
         seen = sees(aware)
-        people = study.twins.seen(aware)
         mass = _on_twins(known, kind, study.twins, aware)
         for what, at in asked.items():
             found = study.ceiling(at, aware=aware)
@@ -81,7 +80,6 @@ def one_draw(
         curve = study.ceiling({"DP": CURVE}, aware=aware)
         record["lines"][f"DP curve, {seen}"] = {"upper": curve.upper.tolist()}
         record[f"twins, {seen}"] = study.twins.share(aware)
-        record[f"strength, {seen}"] = people.crowd.strength
     record["seconds"] = time.process_time() - start
     return record
 

@@ -91,10 +91,11 @@ class Forecast:
         drawn = np.tile(twins, times)
         rng = np.random.default_rng(0)
         model, others = apart.chances[drawn].reshape(-1, sorts), apart.size[drawn] - 2
-        prior = crowd.strength * model
+        strength = apart.strength[drawn]
+        prior = strength[:, None] * model
         law = rng.gamma(prior) + 1e-12 * model
         law /= law.sum(axis=1, keepdims=True)
-        told = (prior + rng.multinomial(others, law)) / (crowd.strength + others)[:, None]
+        told = (prior + rng.multinomial(others, law)) / (strength + others)[:, None]
         mass = apart.weight[drawn] / (every * times)
         return cls(
             question.at(shares),
@@ -102,7 +103,7 @@ class Forecast:
             known,
             model,
             told,
-            np.asarray(crowd.strength + others),
+            np.asarray(strength + others),
             np.asarray(others + 2.0),
             mass,
             times,

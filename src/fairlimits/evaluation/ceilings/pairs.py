@@ -8,11 +8,11 @@ are two people of one kind, :math:`Z_i Z_j` has the mean :math:`m^2`; so the mea
 is at least :math:`|m|` on average, whatever the law, if :math:`\tau_{ij}` depends on neither group nor label of i and
 j. Who is the only one of their kind counts with :math:`|Z| \ge |m|` on average.
 
-The best :math:`\tau` is the root of the mean square of m given all else that is known of the kind: what a model says
-that was fitted to other kinds, worth :math:`c` people, and the other people of the kind, the pair left out. Z takes a
-value for each group and label, its *sort*, so that pairs need not be enumerated: the pairs of two sorts are alike.
-With weights W, in units of their mean among people set apart, Z becomes W Z, which has no sorts: then each kind is
-halved, and tau comes from the other half.
+The best :math:`\tau` is the root of the mean square of m given all else that is known of the kind: what a model
+says that was fitted to other kinds, and people of the kind who are set apart, worth :math:`c` people together, and the
+other people of the kind, the pair left out. Z takes a value for each group and label, its *sort*, so that pairs need
+not be enumerated: the pairs of two sorts are alike. With weights W, in units of their mean among people set apart, Z
+becomes W Z, which has no sorts: then each kind is halved, and tau comes from the other half.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ class Crowd:
     counts : ndarray of int of shape (K, T)
         How many of each kind there are of each sort: of each group and label, or of each label where kinds tell groups.
     chances : ndarray of shape (K, T)
-        P(sort | kind) by a model that was fitted to other kinds.
-    strength : float
-        How many people of the kind that model is worth, c.
+        P(sort | kind) by a model that was fitted to other kinds, and by people of the kind who are set apart.
+    strength : ndarray of shape (K,)
+        How many people of the kind that is worth, c.
     group : ndarray of int of shape (K,), optional
         The group of each kind, where kinds tell groups.
     weighted : Weighted, optional
@@ -78,7 +78,7 @@ class Crowd:
 
     counts: Ints
     chances: Floats
-    strength: float
+    strength: Floats
     group: Ints | None = None
     weighted: Weighted | None = None
 
@@ -134,7 +134,7 @@ class Crowd:
         """Return some of the kinds."""
         group = None if self.group is None else self.group[which]
         weighted = None if self.weighted is None else self.weighted.take(which, len(self.counts))
-        return Crowd(self.counts[which], self.chances[which], self.strength, group, weighted)
+        return Crowd(self.counts[which], self.chances[which], self.strength[which], group, weighted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ class _Model:
     mean: Floats
     square: Floats
     floor: Floats
-    strength: float
+    strength: Floats
 
     @classmethod
     def of(cls, crowd: Crowd, z: Floats, least: float) -> _Model:
@@ -181,7 +181,7 @@ class _Model:
         return cls((crowd.chances * z).sum(axis=1), square, floor, crowd.strength)
 
     def take(self, which: Ints) -> _Model:
-        return _Model(self.mean[which], self.square[which], self.floor[which], self.strength)
+        return _Model(self.mean[which], self.square[which], self.floor[which], self.strength[which])
 
     def tau(self) -> Floats:
         return root(self.mean, self.square, self.strength, self.floor)
@@ -265,9 +265,10 @@ def _of_halves(crowd: Crowd, people: Weighted, z: Floats, model: _Model, heavy: 
     value = people.weight * z[people.kind, people.sort]
     first, second = np.bincount(half, value, minlength=count), np.bincount(half, value**2, minlength=count)
     other = np.arange(count) ^ 1
-    rest = model.strength + size[other]
-    left = (model.strength * np.repeat(model.mean, 2) + first[other]) / rest
-    left_square = (model.strength * heavy * np.repeat(model.square, 2) + second[other]) / rest
+    strength = np.repeat(model.strength, 2)
+    rest = strength + size[other]
+    left = (strength * np.repeat(model.mean, 2) + first[other]) / rest
+    left_square = (strength * heavy * np.repeat(model.square, 2) + second[other]) / rest
     tau = root(left, left_square, rest, np.repeat(model.floor, 2))
     several = size > 1
     part = np.where(size == 1, np.sqrt(second), 0.0)
