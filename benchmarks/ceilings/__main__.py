@@ -12,10 +12,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("coverage", "tightness", "brackets", "growth", "report"))
     parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--law", action="append", choices=laws.NAMES, help="all by default")
+    parser.add_argument("--law", action="append", choices=(*laws.NAMES, *laws.HARD), help="all by default")
     asked = parser.parse_args()
     if asked.what == "coverage":
-        coverage.run(asked.folder, asked.law or list(laws.NAMES))
+        coverage.run(asked.folder, asked.law or [*laws.NAMES, *laws.HARD])
     elif asked.what == "report":
         pages.write(asked.folder)
     else:

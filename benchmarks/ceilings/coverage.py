@@ -19,6 +19,7 @@ import numpy as np
 
 import fairlimits as fl
 from benchmarks.ceilings.laws import KindLaw, law, limit
+from fairlimits._util.threads import ONE_BLAS_THREAD
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.evaluation.ceilings.finding import Study
 from fairlimits.evaluation.ceilings.kinds import feature_kinds
@@ -49,7 +50,7 @@ def measure(folder: Path, name: str, draws: int, learners: str) -> None:
     for draw in range(draws):
         if draw in done:
             continue
-        with path.open("a") as file:
+        with path.open("a") as file, ONE_BLAS_THREAD:
             record = one_draw(known, draw, learners)
             for name, line in record["lines"].items():
                 line["truth"] = along[name.split(", ")[1]] if "curve" in name else truth[name]
@@ -66,7 +67,6 @@ def one_draw(
     record: dict[str, Any] = {"draw": draw, "law": known.name, "rows": data.n_rows, "lines": {}}
     for aware in (False, True):
         seen = sees(aware)
-        people = study.twins.seen(aware)
         mass = _on_twins(known, kind, study.twins, aware)
         for what, at in asked.items():
             found = study.ceiling(at, aware=aware)
@@ -80,7 +80,6 @@ def one_draw(
         curve = study.ceiling({"DP": CURVE}, aware=aware)
         record["lines"][f"DP curve, {seen}"] = {"upper": curve.upper.tolist()}
         record[f"twins, {seen}"] = study.twins.share(aware)
-        record[f"strength, {seen}"] = people.crowd.strength
     record["seconds"] = time.process_time() - start
     return record
 
@@ -104,7 +103,7 @@ def _on_twins(known: KindLaw, kind: Ints, twins: Twins, aware: bool) -> Floats:
     _, place = np.unique(seen[own], return_inverse=True)
     mass = np.zeros((int(place.max()) + 1, *chances.shape[1:]))
     np.add.at(mass, place.reshape(-1), chances)
-    return np.asarray(mass / mass.sum())
+    return known.weigh(mass)
 
 
 def _with_linear_model(data: fl.Dataset, seed: int) -> Study:

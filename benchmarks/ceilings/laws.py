@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -35,6 +35,10 @@ class KindLaw:
         The features of the kinds.
     schema : Schema
         What the columns mean.
+    worth : ndarray of shape (G, 2), optional
+        People have weights: so much on average, by group and label, times a number with a heavy tail (Pareto, 2.2).
+    times : int
+        Everybody is there so many times.
     """
 
     name: str
@@ -43,11 +47,18 @@ class KindLaw:
     chances: Floats
     columns: Mapping[str, NDArray[Any]]
     schema: Schema
+    worth: Floats | None = None
+    times: int = 1
 
     @cached_property
     def mass(self) -> Floats:
-        """P(kind, A, Y)."""
-        return self.share[:, None, None] * self.chances
+        """P(kind, A, Y), by weight."""
+        return self.weigh(self.share[:, None, None] * self.chances)
+
+    def weigh(self, mass: Floats) -> Floats:
+        """A law (K, G, 2) of people as one of their weights."""
+        heavy = mass if self.worth is None else mass * self.worth
+        return np.asarray(heavy / heavy.sum())
 
     def limit(self, tolerances: Mapping[str, float], aware: bool) -> float:
         """The best accuracy that any rule has."""
@@ -56,11 +67,14 @@ class KindLaw:
     def draw(self, seed: int) -> tuple[fl.Dataset, Ints]:
         """Draw people; returns them and their kinds."""
         rng = np.random.default_rng(seed)
-        kind = rng.choice(len(self.share), self.rows, p=self.share)
+        drawn = self.rows // self.times
+        kind = rng.choice(len(self.share), drawn, p=self.share)
         below = self.chances.reshape(len(self.share), -1).cumsum(axis=1)[:, :-1]
-        sort = (rng.random(self.rows)[:, None] > below[kind]).sum(axis=1)
+        sort = (rng.random(drawn)[:, None] > below[kind]).sum(axis=1)
+        kind, sort = np.repeat(kind, self.times), np.repeat(sort, self.times)
         columns = {name: values[kind] for name, values in self.columns.items()}
-        return fl.Dataset(self.schema, columns, sort // 2, (sort % 2).astype(np.int8)), kind
+        weight = None if self.worth is None else self.worth.reshape(-1)[sort] * (1 + rng.pareto(2.2, len(sort)))
+        return fl.Dataset(self.schema, columns, sort // 2, (sort % 2).astype(np.int8), weight), kind
 
 
 def limit(mass: Floats, tolerances: Mapping[str, float], aware: bool) -> float:
@@ -82,6 +96,7 @@ def _simulated(
     outcome: Callable[[Floats, Ints], Floats],
     zipf: float,
     seed: int,
+    tilt: tuple[float, ...] | None = None,
 ) -> KindLaw:
     """Kinds on a grid of features, with frequencies by a power of their rank, and groups that lean on the features."""
     rng = np.random.default_rng(seed)
@@ -89,7 +104,7 @@ def _simulated(
     x = grid / (np.array(sides) - 1) * 2 - 1
     share = (1 + rng.permutation(len(x))) ** -zipf
     lean = rng.normal(size=(len(sides), groups))
-    group = np.exp(x @ lean + np.linspace(0.7, 0, groups))
+    group = np.exp(x @ lean + (np.linspace(0.7, 0, groups) if tilt is None else np.array(tilt)))
     group /= group.sum(axis=1, keepdims=True)
     label = np.stack([outcome(x, np.full(len(x), g)) for g in range(groups)], axis=1)
     chances = np.stack([group * (1 - label), group * label], axis=2)
@@ -120,6 +135,26 @@ def _even(x: Floats, group: Ints) -> Floats:
     return np.asarray(np.where(_hashed(x, np.zeros_like(group)) > 0.5, 0.85, 0.15))
 
 
+def _rare(x: Floats, group: Ints) -> Floats:
+    """One in fifty or so, nearly all of them in few kinds, which nothing but their own people tell."""
+    return np.asarray(np.where(_hashed(x, np.zeros_like(group)) > 0.93, 0.75 - 0.2 * group, 0.002))
+
+
+def _unequal(x: Floats, group: Ints) -> Floats:
+    """Base rates that differ a lot between the groups."""
+    return np.asarray(0.15 + 0.55 * group + 0.25 * (_hashed(x, group) - 0.5))
+
+
+def _crossed(name: str, rows: int, seed: int) -> KindLaw:
+    """Groups and labels that lean on whether two features are both high or both low, which no linear model sees."""
+    plain = _simulated(name, rows, (16, 16, 8), 2, _smooth, 0.0, seed)
+    high = [plain.columns[f"x{at}"] >= 8 for at in (0, 1)]
+    group = np.where(high[0] ^ high[1], 0.85, 0.15)
+    label = np.where(high[0] ^ high[1], 0.8, 0.25)
+    chances = np.stack([1 - group, group], axis=1)[:, :, None] * np.stack([1 - label, label], axis=1)[:, None, :]
+    return replace(plain, chances=chances)
+
+
 def _dutch(strength: float) -> KindLaw:
     """Kinds as frequent as in Dutch; their (A, Y) from counts and a model of other kinds, so many people's worth."""
     data = fl.load_dataset("dutch")
@@ -146,10 +181,27 @@ _LAWS: dict[str, Callable[[], KindLaw]] = {
     "dutch 2": lambda: _dutch(2.0),
     "dutch 50": lambda: _dutch(50.0),
 }
-NAMES = tuple(_LAWS)
+# Made by somebody who wanted to see limits fail, after they were found to hold on the laws above.
+_HARD: dict[str, Callable[[], KindLaw]] = {
+    "tight": lambda: _simulated("tight", 12_000, (5, 4), 2, _even, 0.0, 11),
+    "heavy tail": lambda: _simulated("heavy tail", 8_000, (15, 15, 12), 2, _hashed, 1.6, 12),
+    "one percent": lambda: _simulated("one percent", 8_000, (8, 8, 4), 2, _hashed, 0.3, 13, (0.0, -7.5)),
+    "rare label": lambda: _simulated("rare label", 8_000, (8, 8, 4), 2, _rare, 0.3, 14),
+    "five unequal": lambda: _simulated(
+        "five unequal", 12_000, (7, 6, 5), 5, _hashed, 0.3, 15, (0, -0.7, -2.1, -3.3, -4)
+    ),
+    "crossed": lambda: _crossed("crossed", 3_000, 16),
+    "unequal": lambda: _simulated("unequal", 4_000, (8, 6, 4), 2, _unequal, 0.3, 17),
+    "few people": lambda: _simulated("few people", 400, (4, 4, 3), 2, _even, 0.0, 18),
+    "twice": lambda: replace(_simulated("twice", 6_000, (10, 8, 6), 2, _even, 0.3, 19), times=2),
+    "weights": lambda: replace(
+        _simulated("weights", 6_000, (8, 6, 3), 2, _hashed, 0.3, 20), worth=np.array([[1.0, 2.0], [0.5, 1.0]])
+    ),
+}
+NAMES, HARD = tuple(_LAWS), tuple(_HARD)
 
 
 @cache
 def law(name: str) -> KindLaw:
     """A law by its name."""
-    return _LAWS[name]()
+    return (_LAWS | _HARD)[name]()

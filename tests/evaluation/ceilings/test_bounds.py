@@ -14,10 +14,11 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import InfeasibleError
 from fairlimits.evaluation.ceilings.bounds import Near, find_bound
 from fairlimits.evaluation.ceilings.curves import find_curve
+from fairlimits.evaluation.ceilings.forecasts import Forecast
 from fairlimits.evaluation.ceilings.pairs import Crowd, Weighted, magnitude
-from fairlimits.evaluation.ceilings.questions import Question, find_duals
+from fairlimits.evaluation.ceilings.questions import Question
 from fairlimits.evaluation.ceilings.strengths import find_strength
-from fairlimits.evaluation.ceilings.twins import Sighted
+from fairlimits.evaluation.ceilings.twins import Apart, Sighted
 from fairlimits.notions import ACCURACY, read_objective, read_requirements
 
 NOTIONS = ("DP", "EA", "EOp", "PE", "EOd")
@@ -53,13 +54,13 @@ def literal_total(sorts: list[int], z: Floats, chances: Floats, strength: float,
 def test_pairs_of_sorts_are_pairs_of_people(sorts: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     z, chances = rng.normal(size=4), rng.dirichlet(np.ones(4))
-    crowd = Crowd(np.bincount(sorts, minlength=4)[None], chances[None], 3.0)
+    crowd = Crowd(np.bincount(sorts, minlength=4)[None], chances[None], np.array([3.0]))
     found = magnitude(crowd, z.reshape(2, 2), 0.1)
     assert found.total[0] == pytest.approx(literal_total(sorts, z, chances, 3.0, 0.1))
 
 
 def test_the_gradient_is_that_of_the_magnitude_with_tau_fixed() -> None:
-    crowd = Crowd(np.array([[2, 3, 1, 0], [1, 0, 0, 0], [0, 1, 1, 0]]), np.full((3, 4), 0.25), 5.0)
+    crowd = Crowd(np.array([[2, 3, 1, 0], [1, 0, 0, 0], [0, 1, 1, 0]]), np.full((3, 4), 0.25), np.full(3, 5.0))
     z = np.array([[-1.0, 1.2], [-0.9, 0.7]])
     # With a smallest tau this large, tau is fixed but for the scale of Z, which moves with it.
     slope = magnitude(crowd, z, 1.0).gradient
@@ -114,7 +115,9 @@ def test_the_best_multipliers_attain_the_optimum_where_all_is_told_by_chances(no
     # Forty kinds as people who count what the kind does: repeated in proportion.
     times = np.maximum((mass.sum(axis=(1, 2)) * 4000).round().astype(int), 1)
     chances = np.repeat(mass / mass.sum(axis=(1, 2), keepdims=True), times, axis=0)
-    duals = find_duals(question, chances, np.zeros(len(chances), dtype=bool), [{notion: 0.03}])[0]
+    apart = Apart(chances, np.full(len(chances), 1e6), np.full(len(chances), 10**9), np.ones(len(chances)))
+    crowd = Crowd(np.ones((1, 2 * groups), dtype=np.int64), np.full((1, 2 * groups), 0.5 / groups), np.array([1e6]))
+    duals = Forecast.of(question, Sighted(crowd, apart), 0.0).choose([{notion: 0.03}])[0]
     lagrangian = question.at(mass.sum(axis=0))
     told = (mass * lagrangian.credit(duals)).sum(axis=(1, 2))
     bound = lagrangian.constant(duals, {notion: 0.03}) + np.maximum(told, 0).sum()
@@ -139,8 +142,8 @@ def drawn(mass: Floats, rows: int, rng: np.random.Generator, aware: bool) -> tup
         told[at, whose] = apart[at, whose] / apart[at, whose].sum(axis=1, keepdims=True)
         apart = told
     there = np.flatnonzero(by_kind.sum(axis=1))
-    crowd = Crowd(by_kind, of_kind, 6.0, group).take(there)
-    return Sighted(crowd, apart, np.full(len(apart), 4)), counts
+    crowd = Crowd(by_kind, of_kind, np.full(len(by_kind), 6.0), group).take(there)
+    return Sighted(crowd, Apart(apart, np.full(len(apart), 6.0), np.full(len(apart), 4), np.ones(len(apart)))), counts
 
 
 @pytest.mark.parametrize("aware", [False, True])
@@ -151,13 +154,15 @@ def test_the_limit_holds_and_its_standard_error_is_what_draws_differ_by(asked: d
     truth = fl.solve(fl.CellDistribution.from_mass(mass), asked, aware=aware).accuracy
     question = Question(tuple(asked), (), ACCURACY, ("0", "1"), MANY[:2])
     first, _ = drawn(mass, 1_500, rng, aware)
-    duals = find_duals(question, first.chances, first.size < 2, [asked])[0]
+    forecast = Forecast.of(question, first, 1.645)
+    duals = forecast.choose([asked])[0]
+    least = forecast.least(duals)
     values, errors, limits = [], [], []
     for _ in range(120):
         people, _ = drawn(mass, 1_500, rng, aware)
-        bound = find_bound(Near.of(question, people.crowd), people, duals, 1.645)
+        bound = find_bound(Near.of(question, people.crowd), people.crowd, duals, least)
         values.append(bound.value(asked))
-        errors.append(np.sqrt((bound.influence**2).sum()))
+        errors.append(np.sqrt((bound.errors**2).sum()))
         limits.append(values[-1] + 1.645 * errors[-1])
     assert np.mean(values) >= truth - 3 * np.std(values) / np.sqrt(len(values))
     assert 0.9 <= np.mean(errors) / np.std(values) <= 1.5
@@ -201,9 +206,13 @@ def test_weights_are_part_of_the_law() -> None:
         lonely = np.bincount(kind * 2 + half, minlength=2 * len(people.crowd.counts))[kind * 2 + half] == 1
         half = np.where(lonely & (people.crowd.size[kind] >= 4), 1 - half, half)
         crowd = Crowd(
-            people.crowd.counts, people.crowd.chances, 6.0, None, Weighted(kind, sort, half, own / own.mean())
+            people.crowd.counts,
+            people.crowd.chances,
+            people.crowd.strength,
+            None,
+            Weighted(kind, sort, half, own / own.mean()),
         )
-        weighted = Sighted(crowd, people.chances, people.size)
+        weighted = Sighted(crowd, people.apart)
         held.append(find_curve(question, weighted, [{"DP": 0.05}], 0.95).upper[0] >= truth)
     assert np.mean(held) >= 0.9
 

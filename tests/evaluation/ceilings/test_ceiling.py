@@ -65,8 +65,8 @@ def test_more_is_asked_for_at_a_lower_ceiling() -> None:
     free = study().ceiling({})
     curve = study().ceiling({"DP": np.array([0.0, 0.1, 1.0])})
     assert (np.diff(curve.upper) >= 0).all()
-    # Several bounds at once take a little more room than one.
-    assert curve.upper[0] < free.upper + 0.3 * free.curve.standard_error[0]
+    # Three bounds at once take more room than one, and less than if they had nothing in common (2.13 for 1.64).
+    assert curve.upper[2] < free.upper + 0.48 * free.curve.standard_error[0]
     assert curve.to_frame().num_rows == 3
     capacity = study().ceiling({}, requirements=["selection rate <= 0.1"])
     assert capacity.upper < free.upper
@@ -109,7 +109,7 @@ def test_multipliers_depend_only_on_people_set_apart() -> None:
     np.testing.assert_array_equal(other.twins.apart, apart)
     for asked in ({"DP": 0.05}, {"EOd": 0.1}):
         assert other.ceiling(asked).duals == study().ceiling(asked).duals
-    assert other.twins.seen(False).crowd.strength == study().twins.seen(False).crowd.strength
+    np.testing.assert_array_equal(other.twins.seen(False).crowd.strength, study().twins.seen(False).crowd.strength)
 
 
 def test_no_fold_has_people_of_a_kind_of_another() -> None:

@@ -18,12 +18,8 @@ from typing import Any
 import numpy as np
 
 from fairlimits._util.types import Floats
-from fairlimits.evaluation.ceilings.pairs import Crowd, Magnitude, choose_least, magnitude
+from fairlimits.evaluation.ceilings.pairs import Crowd, Magnitude, magnitude
 from fairlimits.evaluation.ceilings.questions import Lagrangian, Question
-from fairlimits.evaluation.ceilings.twins import Sighted
-
-# People of a kind from which on the spread of its part is read off the kind itself.
-_MANY = 8
 
 # Step of the numerical derivative by shares, which are of the order of 1 / G.
 _STEP = 1e-6
@@ -43,8 +39,9 @@ class Bound:
         The part of the bound that does not depend on the tolerances.
     alone : float
         The part of it that people without a twin have, beyond what they would have if nothing were known of them.
-    influence : ndarray of shape (D,)
-        Independent errors of the bound, for people drawn from the law: its variance is the sum of their squares.
+    errors : ndarray of shape (D,)
+        Independent errors of the bound, for people drawn from the law: sums of their squares, and of products with
+        those of another bound, are its variance and their covariance.
     given_kinds : ndarray of shape (D,)
         The same for people of the kinds that there are: only groups and labels are drawn.
     """
@@ -53,7 +50,7 @@ class Bound:
     lagrangian: Lagrangian
     free: float
     alone: float
-    influence: Floats
+    errors: Floats
     given_kinds: Floats
 
     def value(self, tolerances: Mapping[str, float]) -> float:
@@ -118,68 +115,60 @@ class Near:
         return out
 
 
-def find_bound(near: Near, people: Sighted, duals: Floats, quantile: float) -> Bound:
+def find_bound(near: Near, crowd: Crowd, duals: Floats, least: float, heavy: float = 1.0) -> Bound:
     """Bound the objective of all rules that keep what is asked.
 
     Parameters
     ----------
     near : Near
         The question at the shares of the people, and near them.
-    people : Sighted
-        The people, and those who take no part in the bound: they found the multipliers.
+    crowd : Crowd
+        The people.
     duals : ndarray of shape (R,)
-        The multipliers.
-    quantile : float
-        About how many standard errors above its value the limit will be.
+        The multipliers, which these people had no part in.
+    least : float
+        Smallest tau, in which they had no part either.
+    heavy : float, default=1.0
+        Mean of the squared weights of people set apart.
     """
-    crowd = people.crowd
     shares, lagrangian = near.shares, near.lagrangian
-    credit = lagrangian.credit(duals)
-    least = choose_least(people.chances, people.size, crowd.strength, credit, crowd.n, quantile)
-    found = magnitude(crowd, credit, least)
-    slope = near.slope(duals, found.gradient / crowd.n)
-    free = float((shares * credit).sum() + found.total.sum() / crowd.n) / 2
+    credit, every = lagrangian.credit(duals), float(crowd.mass.sum())
+    found = magnitude(crowd, credit, least, heavy)
+    slope = near.slope(duals, found.gradient / every)
+    free = float((shares * credit).sum() + found.total.sum() / every) / 2
     single = crowd.size == 1
-    alone = float((found.total[single] - found.tau[single]).sum()) / crowd.n / 2
-    within = _given_kinds(crowd, found, credit, slope)
+    alone = float((found.total[single] - found.tau[single]).sum()) / every / 2
+    within = _given_kinds(crowd, found, slope)
     if crowd.weighted is None:
-        errors = np.concatenate([within, _of_kinds(crowd, found, slope)])
+        # Of people without a twin all of the error is in how many there are, by sort: no model is needed for that.
+        errors = np.concatenate([within[: len(single)][~single], within[len(single) :], _of_kinds(crowd, found, slope)])
     else:
         errors = _of_totals(crowd, found, slope)
-    return Bound(duals, lagrangian, free, alone, errors / crowd.n, within / crowd.n)
+    return Bound(duals, lagrangian, free, alone, errors / every, within / every)
 
 
-def _given_kinds(crowd: Crowd, found: Magnitude, credit: Floats, slope: Floats) -> Floats:
-    """Errors of the kinds' parts where kinds are given."""
-    z, linear = crowd.local(credit), crowd.local(slope)
+def _given_kinds(crowd: Crowd, found: Magnitude, slope: Floats) -> Floats:
+    """Errors where kinds are given: one for each kind, then one for each sort of the kinds of many people."""
+    linear = crowd.local(slope)
     # Against the model of other kinds: never too small on average, whatever the model.
     off = (found.total - found.expected) / 2 + ((crowd.mass - crowd.size[:, None] * crowd.chances) * linear).sum(axis=1)
     if crowd.weighted is not None:
         return np.asarray(off)
-    many = crowd.size >= _MANY
-    n, share = crowd.size[many], crowd.counts[many] / crowd.size[many, None]
-    z, linear = z[many], linear[many]
-    mean = (share * z).sum(axis=1)
-    spread = np.maximum((share * z**2).sum(axis=1) - mean**2, 0)
-    # The kind's own tau, near enough for a spread.
-    tau = np.maximum(np.sqrt(mean**2 + spread / n), found.tau[many] * 0.05)
-    one = (mean / tau / 2)[:, None] * z + linear
-    first = np.maximum((share * one**2).sum(axis=1) - (share * one).sum(axis=1) ** 2, 0)
-    off[many] = np.sqrt(n**2 / (n - 1) * first + (n / (n - 1)) ** 3 * spread**2 / (8 * tau**2))
-    return np.asarray(off)
+    # By leaving out one person after the other: never too small on average either (Efron and Stein).
+    count, n = crowd.counts[crowd.many], crowd.size[crowd.many, None]
+    fewer = found.fewer / 2 - linear[crowd.many]
+    fewer = fewer - (count / n * fewer).sum(axis=1, keepdims=True)
+    return np.concatenate([np.where(crowd.many, 0.0, off), (np.sqrt(count * n / (n - 1)) * fewer).reshape(-1)])
 
 
 def _of_kinds(crowd: Crowd, found: Magnitude, slope: Floats) -> Floats:
     """Errors by which kinds come to be there: what one more person of each kind adds, against the mean."""
-    linear = crowd.local(slope)
-    size = crowd.size
-    many = size >= _MANY
-    share = np.where(many[:, None], crowd.counts / size[:, None], crowd.chances)
-    added = np.where(many, found.total / size, found.tau)
-    added = np.where(size == 1, found.alone, np.where(size == 2, 2 * found.tau - found.alone, added)) / 2
-    added = added + (share * linear).sum(axis=1)
-    mean = (size @ added) / size.sum()
-    return np.asarray(np.sqrt(size) * (added - mean))
+    size, single, many = crowd.size, crowd.size == 1, crowd.many
+    added = np.where(single, found.total, np.where(size == 2, 2 * found.tau - found.alone, found.tau))
+    added[many] = found.total[many] - (crowd.counts[many] * found.fewer).sum(axis=1) / size[many]
+    share = np.where((many | single)[:, None], crowd.counts / size[:, None], crowd.chances)
+    added = added / 2 + (share * crowd.local(slope)).sum(axis=1)
+    return np.asarray(np.sqrt(size) * (added - (size @ added) / size.sum()))
 
 
 def _of_totals(crowd: Crowd, found: Magnitude, slope: Floats) -> Floats:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
+from fairlimits._util.threads import ONE_BLAS_THREAD
 from fairlimits._util.types import Floats
 from fairlimits.evaluation.ceilings.bounds import Near, find_bound
-from fairlimits.evaluation.ceilings.questions import Question, find_duals
+from fairlimits.evaluation.ceilings.forecasts import Forecast
+from fairlimits.evaluation.ceilings.questions import Question
 from fairlimits.evaluation.ceilings.twins import Sighted
 
 # Draws for the quantile of the largest of several errors.
@@ -64,14 +66,14 @@ def find_curve(
     given_kinds : bool, default=False
         Whether the limits are about people of just these kinds, and not about people from the same law.
     """
-    duals = find_duals(question, people.chances, people.size < 2, grid)
-    # Nothing paid for anything is a bound too: where people are few, often a lower one.
-    different = np.unique(np.vstack([duals, 0 * duals[:1]]).round(12), axis=0) if duals.size else duals[:1]
     single = float(norm.ppf(confidence))
-    near = Near.of(question, people.crowd)
-    bounds = [find_bound(near, people, own, single) for own in different]
+    # What is multiplied is small: threads of BLAS would wait for each other longer than that takes.
+    with ONE_BLAS_THREAD:
+        forecast, near = Forecast.of(question, people, single), Near.of(question, people.crowd)
+        different = np.unique(forecast.choose(grid), axis=0)
+        bounds = [find_bound(near, people.crowd, own, forecast.least(own), people.apart.heavy) for own in different]
     values = np.array([[own.value(at) for at in grid] for own in bounds])
-    errors = np.array([own.given_kinds if given_kinds else own.influence for own in bounds])
+    errors = np.array([own.given_kinds if given_kinds else own.errors for own in bounds])
     spread = np.sqrt((errors**2).sum(axis=1))
     limits = values + (_quantile(errors, spread, confidence) * spread)[:, None]
     best = limits.argmin(axis=0)

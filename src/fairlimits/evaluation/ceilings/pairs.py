@@ -8,11 +8,11 @@ are two people of one kind, :math:`Z_i Z_j` has the mean :math:`m^2`; so the mea
 is at least :math:`|m|` on average, whatever the law, if :math:`\tau_{ij}` depends on neither group nor label of i and
 j. Who is the only one of their kind counts with :math:`|Z| \ge |m|` on average.
 
-The best :math:`\tau` is the root of the mean square of m given all else that is known of the kind: what a model says
-that was fitted to other kinds, worth :math:`c` people, and the other people of the kind, the pair left out. Z takes a
-value for each group and label, its *sort*, so that pairs need not be enumerated: the pairs of two sorts are alike.
-With weights W, normalised to a mean of 1, Z becomes W Z, which has no sorts: then each kind is halved, and tau comes
-from the other half.
+The best :math:`\tau` is the root of the mean square of m given all else that is known of the kind: what a model
+says that was fitted to other kinds, and people of the kind who are set apart, worth :math:`c` people together, and the
+other people of the kind, the pair left out. Z takes a value for each group and label, its *sort*, so that pairs need
+not be enumerated: the pairs of two sorts are alike. With weights W, in units of their mean among people set apart, Z
+becomes W Z, which has no sorts: then each kind is halved, and tau comes from the other half.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from functools import cached_property
 
 import numpy as np
 
-from fairlimits._util.types import Floats, Ints
+from fairlimits._util.types import Flags, Floats, Ints
 
 # Entries of (kinds, sorts, sorts) that are worked on at a time.
 _BLOCK = 2_000_000
 
-LEAST_TAUS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
-"""Smallest tau, as a share of the root mean square of Z in a kind by the model: one of these."""
+# People of a kind from which on the spread of its part is read off the kind itself.
+_MANY = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Weighted:
     half : ndarray of int of shape (n,)
         0 or 1: to which half of the kind a person belongs; kinds of fewer than four people have one half.
     weight : ndarray of shape (n,)
-        1 on average.
+        1 on average among the people set apart.
     """
 
     kind: Ints
@@ -55,9 +55,7 @@ class Weighted:
         place = np.full(kinds, -1)
         place[which] = np.arange(len(which))
         kept = place[self.kind] >= 0
-        weight = self.weight[kept]
-        scale = len(weight) / weight.sum() if weight.sum() > 0 else 1.0
-        return Weighted(place[self.kind[kept]], self.sort[kept], self.half[kept], weight * scale)
+        return Weighted(place[self.kind[kept]], self.sort[kept], self.half[kept], self.weight[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +67,9 @@ class Crowd:
     counts : ndarray of int of shape (K, T)
         How many of each kind there are of each sort: of each group and label, or of each label where kinds tell groups.
     chances : ndarray of shape (K, T)
-        P(sort | kind) by a model that was fitted to other kinds.
-    strength : float
-        How many people of the kind that model is worth, c.
+        P(sort | kind) by a model that was fitted to other kinds, and by people of the kind who are set apart.
+    strength : ndarray of shape (K,)
+        How many people of the kind that is worth, c.
     group : ndarray of int of shape (K,), optional
         The group of each kind, where kinds tell groups.
     weighted : Weighted, optional
@@ -80,7 +78,7 @@ class Crowd:
 
     counts: Ints
     chances: Floats
-    strength: float
+    strength: Floats
     group: Ints | None = None
     weighted: Weighted | None = None
 
@@ -88,6 +86,11 @@ class Crowd:
     def size(self) -> Ints:
         """Number of people of each kind."""
         return np.asarray(self.counts.sum(axis=1))
+
+    @cached_property
+    def many(self) -> Flags:
+        """Which kinds have so many people that the spread of their part is read off them."""
+        return np.asarray(self.size >= _MANY)
 
     @property
     def n(self) -> int:
@@ -131,7 +134,7 @@ class Crowd:
         """Return some of the kinds."""
         group = None if self.group is None else self.group[which]
         weighted = None if self.weighted is None else self.weighted.take(which, len(self.counts))
-        return Crowd(self.counts[which], self.chances[which], self.strength, group, weighted)
+        return Crowd(self.counts[which], self.chances[which], self.strength[which], group, weighted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +153,8 @@ class Magnitude:
         Root mean square of m by the model alone.
     gradient : ndarray of shape (G, 2)
         Derivative of the sum of all parts by Z, tau held fixed.
+    fewer : ndarray of shape (M, T)
+        Of kinds of many people, the part with one person fewer of each sort; nothing if people have weights.
     """
 
     total: Floats
@@ -157,9 +162,32 @@ class Magnitude:
     alone: Floats
     tau: Floats
     gradient: Floats
+    fewer: Floats
 
 
-def magnitude(crowd: Crowd, credit: Floats, least: float) -> Magnitude:
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """Mean and mean square of Z in each kind by the model, and the smallest tau, all of shape (K,)."""
+
+    mean: Floats
+    square: Floats
+    floor: Floats
+    strength: Floats
+
+    @classmethod
+    def of(cls, crowd: Crowd, z: Floats, least: float) -> _Model:
+        square = (crowd.chances * z**2).sum(axis=1)
+        floor = np.maximum(least * np.sqrt(square), np.finfo(np.float64).tiny ** 0.25)
+        return cls((crowd.chances * z).sum(axis=1), square, floor, crowd.strength)
+
+    def take(self, which: Ints) -> _Model:
+        return _Model(self.mean[which], self.square[which], self.floor[which], self.strength[which])
+
+    def tau(self) -> Floats:
+        return root(self.mean, self.square, self.strength, self.floor)
+
+
+def magnitude(crowd: Crowd, credit: Floats, least: float, heavy: float = 1.0) -> Magnitude:
     """Bound the sum of the size of m over people from above.
 
     Parameters
@@ -170,69 +198,78 @@ def magnitude(crowd: Crowd, credit: Floats, least: float) -> Magnitude:
         Z by group and label.
     least : float
         Smallest tau, as a share of the root mean square of Z in a kind by the model.
+    heavy : float, default=1.0
+        Mean of the squared weights of people set apart.
     """
     z = crowd.local(credit)
-    mean, square = (crowd.chances * z).sum(axis=1), (crowd.chances * z**2).sum(axis=1)
-    floor = np.maximum(least * np.sqrt(square), np.finfo(np.float64).tiny ** 0.25)
-    tau = _root(mean, square, crowd.strength, floor)
-    alone = (crowd.chances * np.abs(z)).sum(axis=1)
-    single = crowd.size == 1
+    model = _Model.of(crowd, z, least)
+    tau, alone = model.tau(), (crowd.chances * np.abs(z)).sum(axis=1)
     if crowd.weighted is None:
-        total, slope = _of_sorts(crowd, z, mean, square, floor)
+        total, slope = _of_sorts(crowd.counts, z, model)
+        fewer = _with_fewer(crowd, z, model)
     else:
-        total, slope = _of_halves(crowd, crowd.weighted, z, mean, square, floor)
-    expected = np.where(single, alone, crowd.size * tau)
-    return Magnitude(total, expected, alone, tau, crowd.collect(slope, len(credit)))
+        total, slope = _of_halves(crowd, crowd.weighted, z, model, heavy)
+        fewer = np.zeros((0, z.shape[1]))
+    expected = np.where(crowd.size == 1, alone, crowd.size * tau)
+    return Magnitude(total, expected, alone, tau, crowd.collect(slope, len(credit)), fewer)
 
 
-def _of_sorts(crowd: Crowd, z: Floats, mean: Floats, square: Floats, floor: Floats) -> tuple[Floats, Floats]:
+def _of_sorts(counts: Ints, z: Floats, model: _Model) -> tuple[Floats, Floats]:
     """Parts of all kinds (K,), and their derivatives by the Z of each sort (K, T); all people count alike."""
-    single = crowd.size == 1
+    size = counts.sum(axis=1)
+    single = size == 1
     total, slope = np.zeros(len(z)), np.zeros(z.shape)
-    total[single] = (crowd.counts[single] * np.abs(z[single])).sum(axis=1)
-    slope[single] = crowd.counts[single] * np.sign(z[single])
-    several = np.flatnonzero(crowd.size > 1)
+    total[single] = (counts[single] * np.abs(z[single])).sum(axis=1)
+    slope[single] = counts[single] * np.sign(z[single])
+    several = np.flatnonzero(size > 1)
     step = max(_BLOCK // z.shape[1] ** 2, 1)
     for start in range(0, len(several), step):
         which = several[start : start + step]
-        part = (crowd.counts[which], crowd.strength, z[which], mean[which], square[which], floor[which])
-        total[which], slope[which] = _of_pairs(*part)
+        total[which], slope[which] = _of_pairs(counts[which], z[which], model.take(which))
     return total, slope
 
 
-def _of_pairs(
-    counts: Ints, strength: float, z: Floats, mean: Floats, square: Floats, floor: Floats
-) -> tuple[Floats, Floats]:
+def _with_fewer(crowd: Crowd, z: Floats, model: _Model) -> Floats:
+    """Parts of kinds of many people (M, T) with one person fewer of each sort that there is."""
+    counts, z, model = crowd.counts[crowd.many], z[crowd.many], model.take(np.flatnonzero(crowd.many))
+    fewer = np.zeros(counts.shape)
+    for sort in range(counts.shape[1]):
+        there = np.flatnonzero(counts[:, sort])
+        left = counts[there]
+        left[:, sort] -= 1
+        fewer[there, sort] = _of_sorts(left, z[there], model.take(there))[0]
+    return fewer
+
+
+def _of_pairs(counts: Ints, z: Floats, model: _Model) -> tuple[Floats, Floats]:
     """Parts of kinds of several people, and their derivatives by the Z of each sort."""
     size = counts.sum(axis=1)
-    rest = (strength + size - 2)[:, None, None]
+    rest = (model.strength + size - 2)[:, None, None]
     # First and second moment of Z in the kind, without the pair.
-    first = strength * mean + (counts * z).sum(axis=1)
-    second = strength * square + (counts * z**2).sum(axis=1)
+    first = model.strength * model.mean + (counts * z).sum(axis=1)
+    second = model.strength * model.square + (counts * z**2).sum(axis=1)
     left = (first[:, None, None] - z[:, :, None] - z[:, None, :]) / rest
     left_square = (second[:, None, None] - (z**2)[:, :, None] - (z**2)[:, None, :]) / rest
-    tau = _root(left, left_square, rest, floor[:, None, None])
+    tau = root(left, left_square, rest, model.floor[:, None, None])
     pairs = counts[:, :, None] * (counts[:, None, :] - np.eye(z.shape[1])) / (size - 1)[:, None, None]
     product = z[:, :, None] * z[:, None, :]
     total = (pairs * (product / tau + tau)).sum(axis=(1, 2)) / 2
     return total, (pairs * z[:, None, :] / tau).sum(axis=2)
 
 
-def _of_halves(
-    crowd: Crowd, people: Weighted, z: Floats, mean: Floats, square: Floats, floor: Floats
-) -> tuple[Floats, Floats]:
+def _of_halves(crowd: Crowd, people: Weighted, z: Floats, model: _Model, heavy: float) -> tuple[Floats, Floats]:
     """Parts of all kinds, and their derivatives by the Z of each sort, of people with weights."""
-    value = people.weight * z[people.kind, people.sort]
     half = people.kind * 2 + people.half
     count = 2 * len(z)
     size = np.bincount(half, minlength=count)
+    value = people.weight * z[people.kind, people.sort]
     first, second = np.bincount(half, value, minlength=count), np.bincount(half, value**2, minlength=count)
     other = np.arange(count) ^ 1
-    rest = crowd.strength + size[other]
-    heavy = float((people.weight**2).mean())
-    left = (crowd.strength * np.repeat(mean, 2) + first[other]) / rest
-    left_square = (crowd.strength * heavy * np.repeat(square, 2) + second[other]) / rest
-    tau = _root(left, left_square, rest, np.repeat(floor, 2))
+    strength = np.repeat(model.strength, 2)
+    rest = strength + size[other]
+    left = (strength * np.repeat(model.mean, 2) + first[other]) / rest
+    left_square = (strength * heavy * np.repeat(model.square, 2) + second[other]) / rest
+    tau = root(left, left_square, rest, np.repeat(model.floor, 2))
     several = size > 1
     part = np.where(size == 1, np.sqrt(second), 0.0)
     part[several] = (
@@ -246,43 +283,6 @@ def _of_halves(
     return part.reshape(-1, 2).sum(axis=1), by_sort.reshape(z.shape)
 
 
-def choose_least(chances: Floats, size: Ints, strength: float, credit: Floats, n: int, quantile: float) -> float:
-    """Choose the smallest tau: the smaller, the tighter on average, and the larger the variance, with 1 / tau^2.
-
-    For people who take no part in the bound, the mean of their part and its variance are those by their own model; the
-    upper limit that follows for n people is made as low as can be.
-
-    Parameters
-    ----------
-    chances : ndarray of shape (s, G, 2)
-        P(A, Y) of people set apart, given all that a rule sees of them.
-    size : ndarray of int of shape (s,)
-        How many people of the kind of each there are in the crowd.
-    strength : float
-        How many people the model is worth.
-    credit : ndarray of shape (G, 2)
-        Z by group and label.
-    n : int
-        People in the crowd.
-    quantile : float
-        How many standard errors the limit lies above the value.
-    """
-    twin = size > 1
-    if not twin.any():
-        return LEAST_TAUS[0]
-    mean = (chances[twin] * credit).sum(axis=(1, 2))
-    square = (chances[twin] * credit**2).sum(axis=(1, 2))
-    spread = np.maximum(square - mean**2, 0)
-    limits = []
-    for least in LEAST_TAUS:
-        tau = _root(mean, square, strength, least * np.sqrt(square))
-        tau = np.maximum(tau, np.finfo(np.float64).tiny ** 0.25)
-        height = (mean**2 + spread / (strength + 1)) / tau + tau
-        variance = (mean**2 * spread + spread**2 / (2 * (size[twin] - 1))) / tau**2
-        limits.append(float(height.sum()) / 4 / len(size) + quantile * np.sqrt(variance.sum() / 4 / len(size) / n))
-    return LEAST_TAUS[int(np.argmin(limits))]
-
-
-def _root(mean: Floats, square: Floats, people: Floats | float, floor: Floats) -> Floats:
+def root(mean: Floats, square: Floats, people: Floats | float, floor: Floats | float) -> Floats:
     """Root of the mean square of m where Z has some mean and mean square among so many people."""
     return np.sqrt(np.maximum(mean**2 + np.maximum(square - mean**2, 0) / (people + 1), floor**2))

@@ -19,11 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairlimits._util.types import Flags, Floats, Ints
+from fairlimits._util.types import Floats, Ints
 from fairlimits.law import CellDistribution
 from fairlimits.limits import RateRows, Variables, compile_rows
 from fairlimits.notions import Objective, Requirement
-from fairlimits.solvers import Program
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,47 +116,3 @@ class Question:
         zero, one = self.objective.credit(law.rates)
         gain = np.broadcast_to(np.array([-zero, one]), shares.shape)
         return Lagrangian(self.objective.base(law.rates), gain, rows, form)
-
-
-def find_duals(question: Question, chances: Floats, known: Flags, grid: list[dict[str, float]]) -> Floats:
-    """Multipliers that are best where some people can be told by their chances only, and all is known of the others.
-
-    Parameters
-    ----------
-    question : Question
-    chances : ndarray of shape (n, G, 2)
-        P(A, Y | x) of some people.
-    known : ndarray of bool of shape (n,)
-        Of whom a bound takes everything to be known: those without a twin.
-    grid : list of dict of str to float
-        Tolerances to find multipliers at.
-
-    Returns
-    -------
-    ndarray of shape (len(grid), R)
-
-    Raises
-    ------
-    InfeasibleError
-        If not even a rule that knows all that a bound takes to be known can keep the rows.
-    """
-    # Half a person of each group and label besides, of whom all is known: no rate is then without people.
-    few = np.where(question.counts > 0, 0.5, 0.0)
-    share = chances / (len(chances) + few.sum())
-    told, oracle = share[~known].reshape(-1, few.size), share[known].sum(axis=0) + few / (len(chances) + few.sum())
-    lagrangian = question.at(told.sum(axis=0).reshape(few.shape) + oracle)
-    oracle = oracle.reshape(1, -1)
-    if not len(lagrangian.form):
-        return np.zeros((len(grid), 0))
-    matrix = lagrangian.form.reshape(len(lagrangian.form), -1)
-    extra = lagrangian.rows.matrix[:, lagrangian.rows.n_scores :]
-    forms = np.hstack([matrix @ told.T, matrix * oracle, extra])
-    gain = lagrangian.gain.reshape(-1)
-    cost = np.concatenate([told @ gain, gain * oracle[0], np.zeros(extra.shape[1])])
-    program = Program(cost, np.zeros(len(cost)), np.ones(len(cost)))
-    program.add_dense_rows(forms, np.zeros(len(forms)), np.zeros(len(forms)))
-    found = []
-    for tolerances in grid:
-        program.set_row_bounds(lagrangian.rows.lower(tolerances), lagrangian.rows.upper(tolerances))
-        found.append(program.solve().duals[: len(forms)])
-    return np.array(found)

@@ -45,6 +45,38 @@ def set_apart(data: Dataset, random_state: int) -> Flags:
 
 
 @dataclass(frozen=True, eq=False)
+class Apart:
+    """People who take no part in bounds.
+
+    Parameters
+    ----------
+    chances : ndarray of shape (s, G, 2)
+        P(A, Y) of each, given all that a rule sees of them, without their own.
+    strength : ndarray of shape (s,)
+        How many people these chances are worth.
+    size : ndarray of int of shape (s,)
+        How many people of the kind of each there are in the crowd.
+    weight : ndarray of shape (s,)
+        What each counts, 1 on average.
+    """
+
+    chances: Floats
+    strength: Floats
+    size: Ints
+    weight: Floats
+
+    @property
+    def heavy(self) -> float:
+        """Mean of the squared weights: 1, if all count alike."""
+        return float((self.weight**2).mean())
+
+    def take(self, which: Flags) -> Apart:
+        """Return some of them."""
+        weight = self.weight[which]
+        return Apart(self.chances[which], self.strength[which], self.size[which], weight / weight.mean())
+
+
+@dataclass(frozen=True, eq=False)
 class Sighted:
     """People as rules see them that see the group, or do not.
 
@@ -52,24 +84,21 @@ class Sighted:
     ----------
     crowd : Crowd
         The people that bounds are made of.
-    chances : ndarray of shape (s, G, 2)
-        P(A, Y) of the people set apart, given all that a rule sees of them.
-    size : ndarray of int of shape (s,)
-        How many people of the kind of each of them there are in the crowd.
+    apart : Apart
+        Those who say what bounds to take.
     """
 
     crowd: Crowd
-    chances: Floats
-    size: Ints
+    apart: Apart
 
     @cached_property
     def on_twins(self) -> Sighted | None:
-        """The same for people who have a twin; None if nobody has, or nobody of the slice is like them."""
+        """The same for people who have a twin; None if nobody has, or nobody of those set apart is like them."""
         several = np.flatnonzero(self.crowd.size > 1)
-        alike = self.size > 1
+        alike = self.apart.size > 1
         if not len(several) or not alike.any():
             return None
-        return Sighted(self.crowd.take(several), self.chances[alike], self.size[alike])
+        return Sighted(self.crowd.take(several), self.apart.take(alike))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,23 +165,38 @@ class Twins:
         group, label = data.group, data.label.astype(np.int64)
         if aware:
             own = self.chances[rows, group]
-            own = own / own.sum(axis=1, keepdims=True)
-            chances, sort = np.zeros_like(self.chances), label
-            chances[rows, group] = own
+            own, sort = own / own.sum(axis=1, keepdims=True), label
         else:
-            own, chances, sort = self.chances.reshape(len(rows), -1), self.chances, group * 2 + label
+            own, sort = self.chances.reshape(len(rows), -1), group * 2 + label
         by_kind = (len(first), own.shape[1])
         apart, rest = self.apart, ~self.apart
         strength = find_strength(*_counted(kind[apart], sort[apart], own[apart]))
+        weight = data.shares[apart] / data.shares[apart].mean()
+        # Beside the model of other kinds, people set apart tell of their own kind, less if their weights differ.
+        heard, tells = np.zeros(by_kind), weight / (weight**2).mean()
+        np.add.at(heard, (kind[apart], sort[apart]), tells)
         counts = np.zeros(by_kind, dtype=np.int64)
         np.add.at(counts, (kind[rest], sort[rest]), 1)
-        # A kind's chances are those of its people in the crowd, who all have the same.
+        # A kind's chances by the model are those of its people in the crowd, who all have the same.
         of_kind = np.zeros(by_kind)
         of_kind[kind[rest]] = own[rest]
+        of_kind, worth = _mixed(of_kind, strength, heard)
         there = np.flatnonzero(counts.sum(axis=1))
-        weighted = None if data.weight is None else self._weighted(kind[rest], sort[rest], data.weight[rest])
-        crowd = Crowd(counts, of_kind, strength, group[first] if aware else None, weighted).take(there)
-        return Sighted(crowd, chances[apart], counts.sum(axis=1)[kind[apart]])
+        weighted = None
+        if data.weight is not None:
+            # In units that the people of the bound have no say in.
+            weighted = self._weighted(kind[rest], sort[rest], data.weight[rest] / data.weight[apart].mean())
+        crowd = Crowd(counts, of_kind, worth, group[first] if aware else None, weighted).take(there)
+        # What those set apart lead to expect of each other: nobody of themselves.
+        others = heard[kind[apart]]
+        others[np.arange(len(weight)), sort[apart]] -= tells
+        mixed, worth = _mixed(own[apart], strength, np.maximum(others, 0))
+        if aware:
+            told = np.zeros_like(self.chances[apart])
+            told[np.arange(len(weight)), group[apart]] = mixed
+        else:
+            told = mixed.reshape(-1, len(data.groups), 2)
+        return Sighted(crowd, Apart(told, worth, counts.sum(axis=1)[kind[apart]], weight))
 
     def _weighted(self, kind: Ints, sort: Ints, weight: Floats) -> Weighted:
         """People one by one, each kind of four and more in two halves."""
@@ -162,7 +206,7 @@ class Twins:
         place = np.empty(len(kind), dtype=np.int64)
         place[order] = np.arange(len(kind)) - np.repeat(np.cumsum(size) - size, size)
         half = np.where(size[kind] >= 4, place % 2, 0)
-        return Weighted(kind, sort, half, weight / weight.mean())
+        return Weighted(kind, sort, half, weight)
 
 
 def _counted(kind: Ints, sort: Ints, chances: Floats) -> tuple[Ints, Floats]:
@@ -171,3 +215,9 @@ def _counted(kind: Ints, sort: Ints, chances: Floats) -> tuple[Ints, Floats]:
     counts = np.zeros((len(first), chances.shape[1]), dtype=np.int64)
     np.add.at(counts, (own.reshape(-1), sort), 1)
     return counts, chances[first]
+
+
+def _mixed(chances: Floats, strength: float, heard: Floats) -> tuple[Floats, Floats]:
+    """Chances of a model of some strength together with some people, and how many people they are worth."""
+    worth = strength + heard.sum(axis=1)
+    return (strength * chances + heard) / worth[:, None], worth

@@ -67,9 +67,9 @@ def estimate_apart(
 ) -> Floats:
     """Estimate q(x) = P(A, Y | x) for the people of each fold from people of the other folds alone.
 
-    With some people watched, what is learned for a fold, and every choice in it, depends on people of the other folds
-    and on the watched people of the fold: on nothing else of its people but features. Else the choice of learners, and
-    of their number of trees, is common to all folds.
+    With some people watched, each fold has a table of its own, of the other folds' people and of the watched people of
+    the fold: nothing of the fold's other people but their features is there when something is learned or chosen for
+    them. Else the choice of learners, and of their number of trees, is common to all folds.
 
     Parameters
     ----------
@@ -95,9 +95,19 @@ def estimate_apart(
 
     # A fold without anybody would be learned for in vain.
     fold = np.unique(fold, return_inverse=True)[1].reshape(-1)
-    table = Table.of(data, fold, int(fold.max()) + 1, check_seed(random_state), watched)
+    folds, seed = int(fold.max()) + 1, check_seed(random_state)
     with _team(data, None, None) as team, one_thread_each():
-        return fit_law(table, team, tell)[1] if watched is None else fit_apart(table, team, tell)
+        if watched is None:
+            return fit_law(Table.of(data, fold, folds, seed), team, tell)[1]
+        tables = []
+        for k in range(folds):
+            rows = np.flatnonzero(watched == (fold == k))
+            tables.append(Table.of(data.take(rows), (fold[rows] == k).astype(np.int64), 2, seed))
+        q = np.empty((data.n_rows, len(data.groups), 2))
+        for k, law in enumerate(fit_apart(tables, team, tell)):
+            own = np.flatnonzero(fold == k)
+            q[own] = law.predict({name: values[own] for name, values in data.columns.items()}, len(own))
+    return q
 
 
 def _team(data: Dataset, n_jobs: int | None, estimator: Any) -> Team:

@@ -130,9 +130,6 @@ class Table:
         What tells the groups apart.
     questions : tuple of Question
         The label, then the splits.
-    watched : ndarray of bool of shape (n,), optional
-        People whom nothing is learned from in any fold: those of a fold say when to stop learning for it. By default
-        everybody of the fold does.
     """
 
     data: Dataset
@@ -146,10 +143,9 @@ class Table:
     encoded: Singles
     splits: tuple[GroupSplit, ...]
     questions: tuple[Question, ...]
-    watched: Flags | None = None
 
     @classmethod
-    def of(cls, data: Dataset, fold: Ints, folds: int, random_state: int, watched: Flags | None = None) -> Table:
+    def of(cls, data: Dataset, fold: Ints, folds: int, random_state: int) -> Table:
         """Prepare a table."""
         weight = data.shares * data.n_rows
         codes, encoding = Codes.fit(data), Encoding.fit(data)
@@ -161,9 +157,7 @@ class Table:
         for split in splits:
             rows = np.flatnonzero(counted & np.isin(data.group, split.first + split.second))
             questions.append(Question(split.name(data.groups), rows, np.isin(data.group, split.second), True))
-        return cls(
-            data, fold, folds, random_state, weight, codes, encoding, coded, encoded, splits, tuple(questions), watched
-        )
+        return cls(data, fold, folds, random_state, weight, codes, encoding, coded, encoded, splits, tuple(questions))
 
     def sample(self, question: Question, rows: Ints) -> Sample:
         """Rows of a question as trees see them."""
@@ -177,9 +171,7 @@ class Table:
     def parts(self, question: Question, k: int) -> tuple[Ints, Ints]:
         """Rows of a question to learn from in a fold, and those held out."""
         rows, held = question.rows, self.fold[question.rows] == k
-        if self.watched is None:
-            return rows[~held], rows[held]
-        return rows[~held & ~self.watched[rows]], rows[held & self.watched[rows]]
+        return rows[~held], rows[held]
 
     def first_fold(self, question: Question) -> int:
         """Fold that is fitted first: one with both classes to learn from, and rows held out."""
@@ -310,15 +302,13 @@ def fit_law(table: Table, team: Team, tell: Callable[[int, int], None]) -> tuple
     return table.law(list(answers.values()), range(table.folds)), q, answers
 
 
-def fit_apart(table: Table, team: Team, tell: Callable[[int, int], None]) -> Floats:
-    """Learn q for each fold from the other folds and its watched people alone.
-
-    Unlike in `fit_law`, nothing that is chosen for a fold (learners, numbers of trees) depends on its other people.
+def fit_apart(tables: Sequence[Table], team: Team, tell: Callable[[int, int], None]) -> list[SplitLaw]:
+    """Learn q on several tables, each for people who are not in it; unlike in `fit_law`, the tables share no choice.
 
     Parameters
     ----------
-    table : Table
-        The people, some of them watched.
+    tables : sequence of Table
+        What is learned from is in fold 0; those in fold 1 say when to stop, and which learners to choose.
     team : Team
         Who fits.
     tell : callable
@@ -326,32 +316,32 @@ def fit_apart(table: Table, team: Team, tell: Callable[[int, int], None]) -> Flo
 
     Returns
     -------
-    ndarray of shape (n, G, 2)
-        Each person's estimate, watched or not.
+    list of SplitLaw
+        What was learned on each table.
     """
-    pools = [_quick_learners(own) for own in table.questions]
-    keys = [(at, k, number) for at, own in enumerate(pools) for k in range(table.folds) for number in range(len(own))]
+    pools = [[_quick_learners(own) for own in table.questions] for table in tables]
+    keys = [
+        (k, at, number) for k, pool in enumerate(pools) for at, own in enumerate(pool) for number in range(len(own))
+    ]
     jobs = []
-    for at, k, number in keys:
-        seed = (table.random_state + number * table.folds + k) % 2**32
-        jobs.append(partial(table.fit, team, table.questions[at], pools[at][number], k, seed))
+    for k, at, number in keys:
+        seed = (tables[k].random_state + number * len(tables) + k) % 2**32
+        jobs.append(partial(tables[k].fit, team, tables[k].questions[at], pools[k][at][number], 1, seed))
     fits = dict(zip(keys, run_jobs(team.threads, jobs, lambda n: tell(n, len(jobs))), strict=True))
-    q = np.empty((table.data.n_rows, len(table.data.groups), 2))
-    for k in range(table.folds):
+    laws = []
+    for k, table in enumerate(tables):
         answers = []
         for at, question in enumerate(table.questions):
-            own = [fits[at, k, number] for number in range(len(pools[at]))]
+            own = [fits[k, at, number] for number in range(len(pools[k][at]))]
             members = [_cut(fit, [fit]) for fit in own]
-            _, held = table.parts(question, k)
+            _, held = table.parts(question, 1)
             chances = [table.chances(question, member, held) for member in members]
             chosen = (
                 best_average(chances, question.target[held], table.weight[held])[0] if len(held) else range(len(own))
             )
-            answers.append(Answer(((tuple(members[number] for number in chosen)),), {}, ()))
-        held = np.flatnonzero(table.fold == k)
-        columns = {name: values[held] for name, values in table.data.columns.items()}
-        q[held] = table.law(answers, [0]).predict(columns, len(held))
-    return q
+            answers.append(Answer((tuple(members[number] for number in chosen),), {}, ()))
+        laws.append(table.law(answers, [0]))
+    return laws
 
 
 def _quick_learners(question: Question) -> tuple[Learner, ...]:
