@@ -44,17 +44,60 @@ def test_requirements_and_costs_are_in_the_margins() -> None:
     assert "above 0.333" in found.summary()
 
 
-def test_a_rule_that_sees_the_group_has_thresholds() -> None:
-    rule = solve(known_outcome(), {"DP": 0.02}, aware=True)
-    found = rule.explain()
-    mass = rule.distribution.mass
+@pytest.mark.parametrize("tolerances", [{"DP": 0.02}, {"EOd": 0.03}, {"DP": 0.05, "EA": 0.02}])
+@pytest.mark.parametrize("groups", [2, 3])
+def test_thresholds_are_those_that_decide_new_people(groups: int, tolerances: dict[str, float]) -> None:
+    rule = solve(known_outcome(groups), tolerances, aware=True)
+    found, new = rule.explain(), known(5, 2_000, groups)[0]
+    decided, free = rule.decide(new), solve(known_outcome(groups), {}, aware=True).decide(new)
+    chance = np.array([own.chance for own in rule.explain(new).people])
     for g, line in enumerate(found.records()):
-        chance = mass[:, g, 1] / mass[:, g].sum(axis=1)
-        sure = (rule.scores[:, g] == 1) | (rule.scores[:, g] == 0)
-        assert ((chance > line["yes above"]) == (rule.scores[:, g] == 1))[sure].all()
-        assert line["yes above, without"] == pytest.approx(0.5)
-    loose = solve(known_outcome(), {"DP": 0.9}, aware=True).explain()
+        own = new.group == g
+        np.testing.assert_array_equal(decided[own] == 0, chance[own] <= line["no up to"])
+        np.testing.assert_array_equal(decided[own] == 1, chance[own] > line["yes above"])
+        np.testing.assert_array_equal(free[own] == 1, chance[own] > line["yes above, without"])
+        assert f"{line['yes above']:.3f}" in found.summary()
+    loose = solve(known_outcome(groups), {"DP": 0.95}, aware=True).explain()
     assert "No constraint changes anything" in loose.summary()
+
+
+def test_thresholds_of_everybody_and_nobody_are_words() -> None:
+    everybody = solve(known_outcome(), {}, requirements=["selection rate >= 1"], aware=True).explain()
+    assert "f: everybody (without" in everybody.summary()
+    nobody = solve(known_outcome(), {}, requirements=["selection rate <= 0"], aware=True).explain()
+    assert "m: nobody (without" in nobody.summary()
+    assert [line["yes above"] for line in nobody.records()] == [1, 1]
+
+
+@pytest.mark.parametrize(("groups", "aware", "randomize"), list(product((2, 3), (False, True), (False, True))))
+def test_what_constraints_changed_is_what_solving_without_them_gives(groups: int, aware: bool, randomize: bool) -> None:
+    law, new = known_outcome(groups), known(5, 400, groups)[0]
+    asked, requirement = {"DP": 0.1, "EOd": 0.15}, "selection rate <= 0.4"
+    rule = solve(law, asked, requirements=[requirement], aware=aware, randomize=randomize)
+    told = rule.explain(new).people
+
+    def scores(tolerances: dict[str, float], requirements: list[str]) -> list[float]:
+        again = solve(law, tolerances, requirements=requirements, aware=aware, randomize=randomize)
+        return list(again.decide(new))
+
+    without = {name: scores({k: v for k, v in asked.items() if k != name}, [requirement]) for name in asked}
+    without[requirement] = scores(asked, [])
+    free = scores({}, [])
+    for at, own in enumerate(told):
+        assert own.without == free[at]
+        changed = {name for name, each in without.items() if round(each[at], 2) != round(own.score, 2)}
+        assert {name for name in without if f"without {name}" in own.change} == changed
+        assert bool(own.change) == bool(changed or free[at] != own.score)
+
+
+@pytest.mark.parametrize("aware", [False, True])
+@pytest.mark.parametrize("tolerances", [{"DP": 0.02}, {"EOd": 0.03}, {"DP": 0.05, "EA": 0.02}])
+def test_the_margin_of_a_person_has_the_sign_of_the_decision(tolerances: dict[str, float], aware: bool) -> None:
+    people = solve(known_outcome(3), tolerances, aware=aware).explain(known(5, 3_000, 3)[0]).people
+    margin, score = (np.array([getattr(own, name) for own in people]) for name in ("margin", "score"))
+    assert (score[margin > 1e-6] == 1).all()
+    assert (score[margin < -1e-6] == 0).all()
+    assert not any("otherwise" in own.summary() for own in people)
 
 
 def test_people_are_told_what_changed_and_what_moved_them() -> None:

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal, cast, get_args
 
 import numpy as np
@@ -31,10 +32,11 @@ from scipy.special import ndtri
 from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError
 from fairlimits.limits.attained import plug_in_accuracy
+from fairlimits.limits.determinism import Determinism
 from fairlimits.limits.guarantees import Guarantee
 from fairlimits.limits.labels import LabelledRows
 from fairlimits.limits.policies import CellPolicy
-from fairlimits.limits.programs import FairProgram
+from fairlimits.limits.programs import FairProgram, Solved
 from fairlimits.limits.rate_rows import Correction
 from fairlimits.limits.rules import Rule
 from fairlimits.notions import NOTIONS, Differences, Rate, alike_score
@@ -77,12 +79,30 @@ def certify(
     found, trouble = [], []
     for rule in rules:
         search = _Search(program, rows, rule, confidence)
-        found.append(search.run(uncertified))
+        certified = search.run(uncertified)
+        found.append(certified if rule.determinism is None else _beside_coins(program, rows, certified, uncertified))
         trouble.extend([] if search.trouble is None else [search.trouble])
     if trouble:
         more = f" So it is at {len(trouble) - 1} more of {len(rules)} points." if len(trouble) > 1 else ""
         warnings.warn(trouble[0] + more, UncertifiedWarning, stacklevel=5)
     return tuple(found)
+
+
+def _beside_coins(program: FairProgram, rows: LabelledRows, rule: Rule, uncertified: Uncertified) -> Rule:
+    """Put the rule with coins and with the same confidence beside one without."""
+    guarantee, beside = rule.guarantee, rule.determinism
+    assert guarantee is not None
+    assert beside is not None
+    tolerances = dict(rule.tolerances)
+    x = program.scores(program.solve(tolerances), tolerances)
+    scores = np.asarray(program.variables.expand(x[None])[0])
+    free = replace(
+        rule, policy=replace(rule.policy, scores=scores), accuracy=program.variables.accuracy(x), determinism=None
+    )
+    with_coins = _Search(program, rows, free, guarantee.confidence).run(
+        "best" if uncertified == "raise" else uncertified
+    )
+    return replace(rule, determinism=Determinism.beside(with_coins, beside.cost_at_most, guarantee.confidence))
 
 
 class _Search:
@@ -179,28 +199,29 @@ class _Search:
         for _ in range(_ROUNDS):
             shift, error = self._rows.corrections(self._policy(scores), self._rates)
             margin = {rate: reach * own for rate, own in error.items()}
-            scores = self._solved(tolerances, shift, margin)
-        return scores
+            scores, whole = self._solved(tolerances, shift, margin)
+        return whole() if self._whole else scores
 
     def _solved(
         self, tolerances: Mapping[str, float], shift: Mapping[Rate, Floats], margin: Mapping[Rate, Floats]
-    ) -> Floats:
+    ) -> tuple[Floats, Callable[[], Floats]]:
+        """The best rule with coins, and what finds one near it that does without."""
         for share in _SHARES:
             correction = Correction({rate: share * own for rate, own in shift.items()}, margin)
             try:
                 found = self._program.solve(tolerances, correction)
             except InfeasibleError:
                 continue
-            if not self._whole:
-                x = self._program.scores(found, tolerances, correction)
-                return np.asarray(self._program.variables.expand(x[None])[0])
-            whole = self._program.whole_scores(found, tolerances, correction)
-            if whole is not None:
-                return np.asarray(np.rint(self._program.variables.expand(whole[None])[0]))
-        if self._whole:
-            # Of equal accuracy alone two groups may not find a rule; the one without room is there.
-            return self._rule.scores
+            x = self._program.scores(found, tolerances, correction)
+            scores = np.asarray(self._program.variables.expand(x[None])[0])
+            return scores, partial(self._without_coins, found, tolerances, correction)
         raise AssertionError("Deciding everybody by the same coin meets every tolerance.")
+
+    def _without_coins(self, solved: Solved, tolerances: Mapping[str, float], correction: Correction) -> Floats:
+        """Scores of 0 and 1; where none keep to such narrow bounds, those next to a corner of the optimum."""
+        x = self._program.whole_scores(solved, tolerances, correction)
+        whole = np.rint(solved.x) if x is None else x
+        return np.asarray(np.rint(self._program.variables.expand(whole[None])[0]))
 
     def _differences(self, scores: Floats) -> Differences:
         return self._rows.differences(self._policy(scores), tuple(self._asked))
@@ -225,7 +246,6 @@ class _Search:
         certified = found.chance(self._asked) <= 1 - self._confidence + 1e-9
         beside = self._rule.determinism
         if beside is not None:
-            # Beside the best rule with coins, certified or not.
             lost = self._rule.value - self._value(scores)
             beside = replace(beside, cost_at_most=max(beside.cost_at_most + lost, 0.0))
         return replace(

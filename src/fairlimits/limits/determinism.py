@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairlimits.errors import FileError, InputError
 from fairlimits.notions import INDIVIDUAL, NOTIONS
+
+if TYPE_CHECKING:
+    from fairlimits.limits.rules import Rule
 
 # A cost below this does not show in a figure of four digits.
 _NOTHING = 5e-5
@@ -27,26 +30,52 @@ class Determinism:
     by_lot : float
         Share of the people whom it decides by lot.
     cost_at_most : float
-        Proven bound on what doing without coins costs, in units of the objective: no rule without coins is better than
-        the one found by more than this, and none with coins either.
+        Proven bound on what doing without coins costs, in units of the objective: no rule within the tolerances on the
+        law, without coins or with, is better than the one found by more than this.
+    confidence : float, optional
+        For a rule with a confidence: accuracy, gaps and share are those of the rule with coins and the same confidence.
+        What is proven is proven on the law: rules whose gaps are wider there, and certified on labels, are not in it.
     """
 
     accuracy: float
     gaps: Mapping[str, float]
     by_lot: float
     cost_at_most: float
+    confidence: float | None = None
+
+    @classmethod
+    def beside(cls, rule: Rule, cost_at_most: float, confidence: float | None = None) -> Determinism:
+        """Put a rule with coins beside one without, and what the latter costs at most."""
+        by_lot = (rule.group_scores > 0) & (rule.group_scores < 1)
+        return cls(
+            accuracy=rule.accuracy,
+            gaps={name: gap for name, gap in rule.gaps.items() if name != INDIVIDUAL},
+            by_lot=float(rule.distribution.mass.sum(axis=2)[by_lot].sum()),
+            cost_at_most=cost_at_most,
+            confidence=confidence,
+        )
 
     @property
     def costs_nothing(self) -> bool:
         """Whether doing without coins costs nothing that four digits would show."""
         return self.cost_at_most < _NOTHING
 
+    @property
+    def cost_in_words(self) -> str:
+        """What is proven."""
+        if self.confidence is not None:
+            most = max(self.cost_at_most, _NOTHING)
+            return f"No decision is drawn; no rule within the tolerances on the law is better by more than {most:.4f}"
+        cost = "nothing" if self.costs_nothing else f"at most {self.cost_at_most:.4f}"
+        return f"No decision is drawn, which costs {cost}"
+
     def summary(self) -> str:
-        """Say it in a sentence."""
-        beside = f"with them, {self.by_lot:.1%} of the people would be decided by lot, at accuracy {self.accuracy:.4f}"
-        if self.costs_nothing:
-            return f"No decision is drawn, which costs nothing: {beside} (proven)."
-        return f"No decision is drawn, which costs at most {self.cost_at_most:.4f} (proven): {beside}."
+        """Say it in a sentence or two."""
+        alike = "" if self.confidence is None else f" and confidence {self.confidence:g}"
+        return (
+            f"{self.cost_in_words} (proven). With coins{alike}, {self.by_lot:.1%} of the people would be decided by "
+            f"lot, at accuracy {self.accuracy:.4f}."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Numbers that can be written as JSON."""
@@ -55,6 +84,7 @@ class Determinism:
             "gaps": {name: None if math.isnan(gap) else gap for name, gap in self.gaps.items()},
             "by_lot": self.by_lot,
             "cost_at_most": self.cost_at_most,
+            "confidence": self.confidence,
         }
 
     @classmethod
@@ -64,7 +94,9 @@ class Determinism:
             return None
         try:
             gaps = {name: math.nan if gap is None else float(gap) for name, gap in record["gaps"].items()}
-            found = cls(float(record["accuracy"]), gaps, float(record["by_lot"]), float(record["cost_at_most"]))
+            plain = [float(record[name]) for name in ("accuracy", "by_lot", "cost_at_most")]
+            level = None if record["confidence"] is None else float(record["confidence"])
+            found = cls(plain[0], gaps, plain[1], plain[2], level)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(f"What the file says of coins is damaged ({error}); save the rule again.") from error
         if not (0 <= found.accuracy <= 1 and 0 <= found.by_lot <= 1 and found.cost_at_most >= 0) or not set(

@@ -15,6 +15,8 @@ from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import GRID, INK, axes_or_new, figure_style, plain_text
 from fairlimits._util.types import Floats
+from fairlimits.limits.counterfactuals import scores_without
+from fairlimits.limits.thresholds import Thresholds, thresholds_of
 from fairlimits.limits.weights import Weights, weights_of
 from fairlimits.notions import INDIVIDUAL
 
@@ -48,12 +50,10 @@ class Explanation(Shown):
 
     @cached_property
     def free(self) -> Floats:
-        """Scores of cells and groups, (N, G), without any constraint: 1 where people count more than 0 for a yes."""
-        mass = self.rule.distribution.mass
-        gain = mass @ self.weights.free[0]
-        if not self.rule.aware:
-            gain = np.broadcast_to(gain.sum(axis=1, keepdims=True), gain.shape)
-        return np.asarray(gain > 0, dtype=np.float64)
+        """Scores of cells and groups, (N, G), of the best rule without any constraint."""
+        rule = self.rule
+        scores = scores_without(rule)
+        return scores if rule.aware else np.broadcast_to(scores[:, None], rule.group_scores.shape)
 
     @cached_property
     def changed(self) -> dict[str, Floats]:
@@ -82,6 +82,12 @@ class Explanation(Shown):
         off = np.where(sure, np.abs(self.rule.group_scores - (weighed > 0)), 0.0)
         return float(1 - (people * off).sum())
 
+    @cached_property
+    def thresholds(self) -> list[tuple[Thresholds, Thresholds]]:
+        """For each group, where a rule that sees it says yes: without constraints, and with them."""
+        law, scores = self.rule.distribution, self.rule.group_scores
+        return [(thresholds_of(law, self.free, g), thresholds_of(law, scores, g)) for g in range(law.n_groups)]
+
     @property
     def frame_kind(self) -> str:
         """Library that `to_frame` makes a frame of."""
@@ -91,9 +97,10 @@ class Explanation(Shown):
     def to_frame(self) -> pa.Table:
         """The rule as a short table.
 
-        If the group is seen, a row for each group: the chance of label 1 from which on people are decided 1, without
-        constraints and with them. If it is hidden, a row for each group and label: what a chance of being there counts
-        for a yes, without constraints, what each constraint adds, and in all.
+        If the group is seen, a row for each group: the chances of label 1 up to which people are decided 0 and above
+        which they are decided 1, without constraints and with them; between the two they are decided by lot. If it is
+        hidden, a row for each group and label: what a chance of being there counts for a yes, without constraints, what
+        each constraint adds, and in all.
         """
         return pa.Table.from_pylist(self.records())
 
@@ -104,11 +111,9 @@ class Explanation(Shown):
         for g, group in enumerate(self.weights.groups):
             shares = {name: float(own[g]) for name, own in moved.items()}
             if self.rule.aware:
-                ends = {
-                    "yes above, without": self.weights.threshold(g, self.weights.free),
-                    "yes above": self.weights.threshold(g),
-                }
-                lines.append({"group": group, **{k: None if math.isnan(v) else v for k, v in ends.items()}, **shares})
+                before, now = self.thresholds[g]
+                ends = {"yes above, without": before.yes_above, "no up to": now.no_up_to, "yes above": now.yes_above}
+                lines.append({"group": group, **{k: _within(v) for k, v in ends.items()}, **shares})
                 continue
             for y in (0, 1):
                 counts = {"counts without": float(self.weights.free[g, y])}
@@ -153,16 +158,8 @@ class Explanation(Shown):
 
     def _seen(self) -> str:
         parts = []
-        for g, group in enumerate(self.weights.groups):
-            at, before = self.weights.threshold(g), self.weights.threshold(g, self.weights.free)
-            if math.isnan(at):
-                parts.append(f"{group}: no threshold, the chance of label 1 does not decide alone")
-            elif at <= 0 or at >= 1:
-                parts.append(
-                    f"{group}: {'everybody' if at <= 0 else 'nobody'} (without constraints above {before:.3f})"
-                )
-            else:
-                parts.append(f"{group}: above {at:.3f} (without constraints {before:.3f})")
+        for group, (before, now) in zip(self.weights.groups, self.thresholds, strict=True):
+            parts.append(f"{group}: {_in_words(now)} (without constraints {_in_words(before)})")
         return f"The rule sees the group and says yes by the chance of label 1. {'; '.join(parts)}."
 
     def _hidden(self) -> str:
@@ -229,3 +226,21 @@ def explain(rule: Rule) -> Explanation:
 
 def _told(number: float) -> str:
     return f"adds {number:.3f} for" if number > 0 else f"takes {-number:.3f} from"
+
+
+def _within(chance: float) -> float | None:
+    """A chance as a number between 0 and 1; None if there is none."""
+    return None if math.isnan(chance) else min(max(chance, 0.0), 1.0)
+
+
+def _in_words(ends: Thresholds) -> str:
+    if math.isnan(ends.yes_above):
+        return "no threshold, for scores rise and fall with that chance"
+    if ends.no_up_to >= 1:
+        return "nobody"
+    if not ends.by_lot:
+        return "everybody" if ends.yes_above < 0 else f"above {ends.yes_above:.3f}"
+    low, high = ends.no_up_to, ends.yes_above
+    if high >= 1:
+        return "everybody by lot" if low < 0 else f"by lot above {low:.3f}"
+    return f"above {high:.3f}, and by lot {'below' if low < 0 else f'from {low:.3f} on'}"

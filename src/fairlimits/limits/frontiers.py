@@ -261,11 +261,7 @@ class Frontier(Checked, Shown):
         beside = [rule.determinism for rule in self.rules if rule.determinism is not None]
         if beside:
             dear = max(beside, key=lambda each: each.cost_at_most)
-            text += (
-                " No decision is drawn, which costs nothing."
-                if dear.costs_nothing
-                else f" No decision is drawn, which costs at most {dear.cost_at_most:.4f} at any point (proven)."
-            )
+            text += f" {dear.cost_in_words} at any point (proven)."
         known = [rule.guarantee for rule in self.rules if rule.guarantee is not None]
         if known:
             certified = np.array([guarantee.certified for guarantee in known])

@@ -1,9 +1,12 @@
 """`Explanations`: why a rule decides people as it does: score, margin, what constraints change, what moved it most.
 
-A feature moves a person by as much as the margin would change on average if the feature were that of somebody else: it
-is replaced by its distribution in the law, one feature at a time, and the mean margin is subtracted. What features do
-only together is not told apart. The law keeps no people, so a number is drawn from the means of its cells, and a
-category from the cells' shares of it.
+People are decided by their cell, so the margin is that of the people in it, and what constraints change is found by
+solving without them and looking the cell up again.
+
+A feature moves a person by as much as the margin of people who are just like that would change on average if the
+feature were that of somebody else: it is replaced by its distribution in the law, one feature at a time, and the mean
+margin is subtracted. What features do only together is not told apart. The law keeps no people, so a number is drawn
+from the means of its cells, and a category from the cells' shares of it.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Feature, value_text
 from fairlimits.errors import InputError
 from fairlimits.law import CellDistribution
-from fairlimits.limits.deciding import Rows, policies_on, read_rows
+from fairlimits.limits.counterfactuals import constraints_that_count, scores_without
+from fairlimits.limits.deciding import Rows, read_rows
+from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.weights import Weights, weights_of
 
 if TYPE_CHECKING:
@@ -49,9 +54,11 @@ class PersonExplanation:
     chance : float
         P(Y = 1 | x), in the person's own group if the rule sees it.
     margin : float
-        What the person counts for a yes with all constraints; below 0 for a no.
-    without : bool
-        Whether the decision would be 1 without any constraint.
+        What the people of the cell count for a yes with all constraints; below 0 for a no.
+    without : float
+        Probability of being decided 1 without any constraint.
+    lacking : tuple of (str, float)
+        The same without one constraint, for each that counts.
     added : tuple of (str, float)
         What each constraint adds to the margin, or takes from it.
     moved : tuple of (str, str, float)
@@ -61,32 +68,33 @@ class PersonExplanation:
     score: float
     chance: float
     margin: float
-    without: bool
+    without: float
+    lacking: tuple[tuple[str, float], ...]
     added: tuple[tuple[str, float], ...]
     moved: tuple[tuple[str, str, float], ...]
 
     @property
     def change(self) -> str:
-        """What the constraints change; empty if they change nothing."""
-        pushed = [name for name, own in self.added if (own < 0 if self.without else own > 0)]
-        by = " and ".join(pushed) or "the constraints"
-        if self.without and self.score < 1:
-            return f"would be yes without {by}"
-        if not self.without and self.score > 0:
-            return f"would be no without {by}"
-        return ""
+        """What the constraints change, alone or else together; empty if they change nothing that a word would show."""
+        told: dict[str, list[str]] = {}
+        for name, score in self.lacking:
+            if _decision(score) != self.decision:
+                told.setdefault(_decision(score), []).append(name)
+        if not told and _decision(self.without) != self.decision:
+            told[_decision(self.without)] = ["the constraints"]
+        return " and ".join(f"would be {word} without {' or without '.join(names)}" for word, names in told.items())
 
     @property
     def decision(self) -> str:
         """The decision in a word or two."""
-        return {0.0: "no", 1.0: "yes"}.get(self.score, f"yes with probability {self.score:.2f}")
+        return _decision(self.score)
 
     def summary(self) -> str:
         """Say it in two sentences."""
         change = f"; {self.change}" if self.change else ""
         if abs(self.margin) > _TIE and self.score == float(self.margin < 0):
-            # People are decided by the cell, and a person near its edge may lie on the other side.
-            change += "; decided with the people most alike, whose margin has the other sign"
+            # What a guarantee, individual fairness, or doing without coins changes is not in the margin.
+            change += "; the margin alone would decide otherwise"
         told = ", ".join(f"{name} = {value} ({own:+.3f})" for name, value, own in self.moved[:_NAMED])
         return (
             f"{self.decision.capitalize()}{change}. Chance of label 1 {self.chance:.3f}, margin {self.margin:+.3f}; "
@@ -121,7 +129,7 @@ class Explanations(Shown):
                     "score": own.score,
                     "chance of label 1": own.chance,
                     "margin": own.margin,
-                    "without constraints": "yes" if own.without else "no",
+                    "without constraints": _decision(own.without),
                     "change": own.change,
                     **{f"{name} adds": value for name, value in own.added},
                     "moved most by": ", ".join(f"{name} = {value} ({by:+.3f})" for name, value, by in own.moved[:3]),
@@ -134,10 +142,11 @@ class Explanations(Shown):
         """Each person in two sentences; of many, how many change and how."""
         if len(self.people) <= 5:
             return "\n".join(own.summary() for own in self.people)
-        up, down = (sum(own.change.startswith(f"would be {word}") for own in self.people) for word in ("no", "yes"))
+        up = sum(own.score > 0 and own.without == 0 for own in self.people)
+        down = sum(own.score < 1 and own.without == 1 for own in self.people)
         return (
             f"{len(self.people):,} people: {up:,} are decided yes, or may be, who would be no without the constraints, "
-            f"and {down:,} the other way round."
+            f"and {down:,} are decided no, or may be, who would be yes."
         )
 
     def plot(self, ax: Axes | None = None, person: int = 0) -> Axes:
@@ -172,52 +181,77 @@ def explain_people(rule: Rule, rows: Any) -> Explanations:
     people = read_rows(rule.policy, rows, rule.aware)
     if people.n_rows > _MOST_PEOPLE:
         raise InputError(f"There are {people.n_rows:,} people to explain; give {_MOST_PEOPLE:,} at most at a time.")
-    law, weights = rule.distribution, weights_of(rule)
-    scores = policies_on([rule.policy], rows)[0]
-    q = _q(law, people)
-    own = q.sum(axis=1) if not rule.aware else q[np.arange(len(q)), people.group]
-    chance = own[:, 1] / own.sum(axis=1)
-    margin = weights.margins(q, people.group)
-    free = weights.margins(q, people.group, weights.free)
-    added = {name: weights.margins(q, people.group, each) for name, each in weights.added.items()}
+    law, weights, group = rule.distribution, weights_of(rule), people.group
     assert law.schema is not None
-    moved = [margin - _replaced(law, weights, people, feature) for feature in law.schema.features]
-    names = [feature.name for feature in law.schema.features]
-    values = [_values(feature, people.columns[feature.name]) for feature in law.schema.features]
+    q = _q(law, people)
+    cell = rule.policy.locate(people.columns, group, None if law.places is None else q)
+    margin, added = _margins(law, weights, cell, group)
+    lacking = {
+        name: _scores_of(rule, scores_without(rule, name), cell, group)
+        for name in constraints_that_count(rule, weights)
+    }
+    without = _scores_of(rule, scores_without(rule), cell, group)
+    scores = _scores_of(rule, rule.scores, cell, group)
+    own = q.sum(axis=1) if group is None else q[np.arange(len(q)), group]
+    chance = own[:, 1] / own.sum(axis=1)
+    moved = _moved(law, weights, people, q)
     found = []
     for at in range(people.n_rows):
-        by = np.array([each[at] for each in moved])
-        order = np.argsort(-np.abs(by), kind="stable")
+        order = sorted(moved, key=lambda name: -abs(moved[name][1][at]))
         found.append(
             PersonExplanation(
                 float(scores[at]),
                 float(chance[at]),
                 float(margin[at]),
-                bool(free[at] > 0),
+                float(without[at]),
+                tuple((name, float(each[at])) for name, each in lacking.items()),
                 tuple((name, float(each[at])) for name, each in added.items()),
-                tuple((names[f], values[f][at], float(by[f])) for f in order),
+                tuple((name, moved[name][0][at], float(moved[name][1][at])) for name in order),
             )
         )
     return Explanations(tuple(found), law.frame_kind)
+
+
+def _scores_of(rule: Rule, scores: Floats, cell: Ints, group: Ints | None) -> Floats:
+    return CellPolicy(rule.distribution, scores, rule.aware).scores_at(cell, group)
+
+
+def _margins(
+    law: CellDistribution, weights: Weights, cell: Ints, group: Ints | None
+) -> tuple[Floats, dict[str, Floats]]:
+    """What the people of some cells count for a yes, and what each constraint adds to it."""
+    q = _q_of_cells(law, cell)
+    return weights.margins(q, group), {name: weights.margins(q, group, own) for name, own in weights.added.items()}
 
 
 def _q(law: CellDistribution, people: Rows) -> Floats:
     """P(A, Y | x) of people: as it is estimated, or that of their cell."""
     if law.places is not None:
         return law.places.q_of(people.columns, people.n_rows)
-    mass = law.mass[law.cells_of(people.columns)]
-    return np.asarray(mass / mass.sum(axis=(1, 2), keepdims=True))
+    return _q_of_cells(law, law.cells_of(people.columns))
 
 
-def _replaced(law: CellDistribution, weights: Weights, people: Rows, feature: Feature) -> Floats:
-    """Mean margin of people if a feature were somebody else's."""
-    values, share = _distribution(law, feature)
-    total = np.zeros(people.n_rows)
-    for value, own in zip(values, share.tolist(), strict=True):
-        column = np.full_like(people.columns[feature.name], value)
-        other = Rows({**people.columns, feature.name: column}, people.n_rows, people.group)
-        total += own * weights.margins(_q(law, other), people.group)
-    return total
+def _q_of_cells(law: CellDistribution, cell: Ints) -> Floats:
+    """P(A, Y | cell); 0 where nobody was seen."""
+    mass = law.mass[cell]
+    total = mass.sum(axis=(1, 2), keepdims=True)
+    return np.asarray(mass / np.where(total > 0, total, 1.0))
+
+
+def _moved(law: CellDistribution, weights: Weights, people: Rows, q: Floats) -> dict[str, tuple[list[str], Floats]]:
+    """For each feature, people's values of it, and by how much it moves the margin of people just like them."""
+    assert law.schema is not None
+    margin, found = weights.margins(q, people.group), {}
+    for feature in law.schema.features:
+        values, share = _distribution(law, feature)
+        column, times = people.columns[feature.name], len(values)
+        # Each person as often as there are values, all in one call.
+        others = {name: np.repeat(own, times) for name, own in people.columns.items()}
+        others[feature.name] = np.tile(values, people.n_rows).astype(column.dtype)
+        group = None if people.group is None else np.repeat(people.group, times)
+        replaced = weights.margins(_q(law, Rows(others, times * people.n_rows, group)), group)
+        found[feature.name] = _values(feature, column), margin - replaced.reshape(-1, times) @ share
+    return found
 
 
 def _distribution(law: CellDistribution, feature: Feature) -> tuple[Floats | Ints, Floats]:
@@ -245,3 +279,7 @@ def _values(feature: Feature, column: Any) -> list[str]:
         return [value_text(None) if np.isnan(own) else f"{own:g}" for own in column.tolist()]
     # A category that is not known has the code -1.
     return [value_text(feature.categories[own] if own >= 0 else None) for own in column.tolist()]
+
+
+def _decision(score: float) -> str:
+    return {0.0: "no", 1.0: "yes"}.get(score, f"yes with probability {score:.2f}")

@@ -260,13 +260,7 @@ def without_coins(program: FairProgram, solved: list[Solved], rules: tuple[Rule,
         )
         # With the bound of the optimum, not with the optimum, what is said is proven.
         cost = max(point.value + point.gap - whole.value, 0.0)
-        by_lot = (rule.group_scores > 0) & (rule.group_scores < 1)
-        beside = Determinism(
-            accuracy=rule.accuracy,
-            gaps={name: gap for name, gap in rule.gaps.items() if name != INDIVIDUAL},
-            by_lot=float(variables.dist.mass.sum(axis=2)[by_lot].sum()),
-            cost_at_most=cost,
-        )
+        beside = Determinism.beside(rule, cost)
         found.append(replace(whole, optimality_gap=cost, determinism=beside))
     return tuple(found)
 

@@ -63,28 +63,25 @@ class Weights:
             return np.asarray(np.einsum("ngy,gy->n", q, own))
         assert group is not None
         rows = q[np.arange(len(q)), group]
-        return np.asarray((rows * own[group]).sum(axis=1) / rows.sum(axis=1))
-
-    def threshold(self, g: int, weights: Floats | None = None) -> float:
-        """Chance of label 1 above which a member of a group is decided 1, if the group is seen; NaN if there is none.
-
-        Below 0 everybody is, above 1 nobody.
-        """
-        no, yes = (self.total if weights is None else weights)[g].tolist()
-        if yes - no <= _NOTHING:
-            return math.nan
-        return float(no / (no - yes))
+        total, counts = rows.sum(axis=1), np.einsum("ngy,gy->n", q, own)
+        # Where nobody of the person's group was seen, the score is the mean of the groups that were.
+        return np.asarray(np.where(total > 0, (rows * own[group]).sum(axis=1) / np.where(total > 0, total, 1), counts))
 
 
-def weights_of(rule: Rule) -> Weights:
-    """Read what people count off the multipliers of the program that a rule solves.
+def constraints_of(rule: Rule) -> dict[str, float]:
+    """Tolerances that explain a rule: those that were asked for.
 
     A rule with a guarantee keeps to smaller gaps than it was asked for; it is explained by the best rule at its own.
     """
     asked = dict(rule.tolerances)
     if rule.guarantee is not None:
         asked = {name: eps if math.isnan(rule.gaps[name]) else rule.gaps[name] for name, eps in asked.items()}
-    dist = rule.distribution
+    return asked
+
+
+def weights_of(rule: Rule) -> Weights:
+    """Read what people count off the multipliers of the program that a rule solves (see `constraints_of`)."""
+    asked, dist = constraints_of(rule), rule.distribution
     program = FairProgram(dist, tuple(asked), rule.aware, rule.neighbours, rule.requirements, rule.objective)
     duals = program.solve(asked).duals
     zero, one = rule.objective.credit(dist.rates)

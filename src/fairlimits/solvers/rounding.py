@@ -16,10 +16,10 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.solvers.lp import draft_binary
 from fairlimits.solvers.proofs import FEASIBILITY, Optimum
 
-# Variables that may change, those of the smallest reduced cost: first a few, then more where these leave no point, or
-# none that is good enough.
+# Variables that may change, those of the smallest reduced cost: first a few, then more where these leave no point that
+# is good enough, and many only where there is none: among these, the search loses its way.
 _CORES = (120, 1_000, 20_000)
-_GOOD = 1e-4
+_GOOD, _FEW = 1e-4, 1_000
 
 # Nodes of the search for each core, and how near to the bound it may stop.
 _NODES, _NEAR = 500, 1e-6
@@ -78,7 +78,7 @@ def round_optimum(
         point = _search(optimum, cost, matrix, bounds, np.sort(order[:size]), scores)
         if point is not None and (best is None or cost @ point > best.value):
             best = Rounded(point, float(cost @ point), bound)
-        if size >= scores or (best is not None and bound - best.value <= _GOOD):
+        if size >= scores or (best is not None and (size >= _FEW or bound - best.value <= _GOOD)):
             break
     return best
 

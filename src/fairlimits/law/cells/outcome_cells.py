@@ -111,6 +111,12 @@ class OutcomeCells:
             cell[rows] = cells_between(self.cuts, mass, g, q[rows, g, 1] / q[rows, g].sum(axis=1))
         return cell
 
+    def in_order(self, mass: Floats, g: int) -> tuple[Ints, Floats]:
+        """Cells of a group by its chance of label 1, and the chances between which they lie; the cuts must be there."""
+        assert self.cuts is not None
+        order = _by_chance(mass, g)
+        return order, self.cuts[g, : max(len(order) - 1, 0)]
+
     def tables(self, mass: Floats) -> Packed:
         """Return all that finds a row's cell as a JSON-able header and named arrays, for use without this package."""
         model = self.model.law
@@ -129,8 +135,8 @@ class OutcomeCells:
         arrays = nest("law", model.tables()) | {"divisor": self.space.divisor, "codewords": self.codewords}
         if self.cuts is not None:
             for g in range(mass.shape[1]):
-                order = _by_chance(mass, g)
-                arrays |= {f"order/{g}": order, f"cuts/{g}": self.cuts[g, : max(len(order) - 1, 0)]}
+                order, cuts = self.in_order(mass, g)
+                arrays |= {f"order/{g}": order, f"cuts/{g}": cuts}
         return header, arrays
 
     def pack(self) -> Packed:
