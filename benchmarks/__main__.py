@@ -105,6 +105,23 @@ BENCHMARKS: dict[str, Callable[[], str]] = {
     "law_loss": _law_loss,
 }
 
+TITLES = {
+    "quantizer": "Cutting a million rows into cells",
+    "frontiers": "Frontiers",
+    "individual": "Individual fairness",
+    "decorrelation": "Decorrelation",
+    "fidelity": "Generators",
+    "explorer": "Moves of a slider",
+    "main_job": "From start to answer",
+    "growth": "Cells by the million",
+    "scale": "Rows by the million",
+    "any_size": "The good law at any size",
+    "ablation": "Our solvers against HiGHS",
+    "law_cost": "What learning the law costs",
+    "law_loss": "How well the law is learned",
+}
+"""Titles of the pages."""
+
 NEED_PEERS = ("law_cost", "law_loss")
 """What needs packages that ``make bench`` does not install."""
 
@@ -125,7 +142,8 @@ def main(names: list[str]) -> int:
     for name in names or [own for own in BENCHMARKS if own not in NEED_PEERS]:
         print(f"{name} ...", flush=True)
         text = BENCHMARKS[name]()
-        (RESULTS / f"{name}.md").write_text(f"# {name}\n\n{text}\n\nMeasured on {machine()}.\n", encoding="utf-8")
+        page = f"# {TITLES[name]}\n\n{text}\n\nMeasured on {machine()}.\n"
+        (RESULTS / f"{name}.md").write_text(page, encoding="utf-8")
         print(text, flush=True)
     return included.main()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 from jupyter_client import AsyncKernelManager
@@ -19,10 +20,11 @@ def main(site: Path) -> None:
         notebook = nbformat.read(path, as_version=4)
         if any(cell.get("outputs") for cell in notebook.cells):
             continue
-        # By sockets of the file system, not of the network.
-        kernel = AsyncKernelManager(kernel_name="python3", transport="ipc")
-        # Patient, so that a busy machine is no error.
-        NotebookClient(notebook, timeout=900, startup_timeout=300, km=kernel).execute(cwd=str(path.parent))
+        # By sockets of the file system, not of the network, at a place that does not depend on where the kernel runs.
+        with TemporaryDirectory() as folder:
+            km = AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{folder}/kernel")
+            # Patient, so that a busy machine is no error.
+            NotebookClient(notebook, timeout=900, startup_timeout=300, km=km).execute(cwd=str(path.parent))
         nbformat.write(notebook, path)
     print(f"{len(found)} notebooks are executed.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmarks.__main__ import BENCHMARKS, TITLES
 from benchmarks.included import DOCS, included, stale
 
 RESULTS = """# scale
@@ -68,3 +69,12 @@ def test_a_page_that_is_behind_is_told(docs: Path) -> None:
 def test_a_heading_that_is_not_there_is_an_error(docs: Path) -> None:
     with pytest.raises(ValueError, match="no heading 'Space'"):
         included(f"<!-- from benchmarks/scale.md, Space -->\n{END}", docs)
+
+
+def test_every_benchmark_has_a_title_and_is_listed() -> None:
+    assert set(TITLES) == set(BENCHMARKS)
+    listed = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+    for page in (DOCS / "benchmarks").glob("*.md"):
+        assert f"(benchmarks/{page.name})" in listed, page.name
+        written = page.read_text(encoding="utf-8")
+        assert page.stem not in TITLES or written.startswith(f"# {TITLES[page.stem]}\n"), page.name

@@ -56,14 +56,19 @@ def plotly_figure(
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "margin": {"l": 64, "r": 12, "t": 8, "b": 56},
-            "xaxis": {**axis, "title": {"text": axis_title(answer["moving"])}, "rangemode": "tozero"},
-            "yaxis": {**axis, "title": {"text": "accuracy (plug-in)"}, "tickformat": ".3f", "automargin": True},
+            "xaxis": {**axis, "title": _named(axis_title(answer["moving"])), "rangemode": "tozero"},
+            "yaxis": {**axis, "title": _named("accuracy (plug-in)"), "tickformat": ".3f", "automargin": True},
             "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
             "hovermode": "closest",
             # A zoom lasts as long as the plot is about the same notion.
             "uirevision": answer["moving"],
         },
     }
+
+
+def _named(words: str) -> dict[str, Any]:
+    """The title of an axis, no larger than what else is written."""
+    return {"text": words, "font": {"size": 13}}
 
 
 def _curve_trace(aware: bool, curve: Curve, answer: Answer) -> dict[str, Any]:
