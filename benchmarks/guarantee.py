@@ -154,7 +154,8 @@ def ours(case: Case, seed: int) -> Iterator[dict[str, Any]]:
         assert safe.guarantee is not None
         for method, rule in (("plain", plain), ("ours", safe)):
             found = drawn.record(method, asked, aware, rule.policy.scores_at(cell[aware], drawn.law.group))
-            yield found | ({"diluted": round(safe.guarantee.diluted, 4)} if method == "ours" else {})
+            # Whether the rows are too few to certify a rule like the plain one.
+            yield found | ({"few": safe.guarantee.rows_needed is not None} if method == "ours" else {})
 
 
 def beside(case: Case, seed: int) -> Iterator[dict[str, Any]]:
@@ -276,7 +277,7 @@ def markdown(records: list[dict[str, Any]]) -> str:
                 f"{share['plain']:.0%}",
                 f"{share['ours']:.1%}",
                 f"{cost['ours']:.2f}",
-                f"{np.mean([own['diluted'] > 0 for own in by['ours']]):.0%}",
+                f"{np.mean([own['few'] for own in by['ours']]):.0%}",
                 f"{share['former']:.0%}",
                 f"{cost['former']:.2f}",
                 "" if cost["former"] <= 0.3 else "yes" if cost["ours"] <= cost["former"] / 2 else "no",
@@ -284,7 +285,7 @@ def markdown(records: list[dict[str, Any]]) -> str:
         )
         for method in sorted(set(by) - {"plain", "ours", "former"}):
             peers.append((case, seen, method, str(len(by[method])), f"{share[method]:.0%}", f"{cost[method]:+.2f}"))
-    heads = ["law", "within", "draws", "plain holds", "ours holds", "costs", "diluted"]
+    heads = ["law", "within", "draws", "plain holds", "ours holds", "costs", "too few rows"]
     heads += ["former holds", "costs", "at most half"]
     dear = [row[-1] for row in rows if row[-1]]
     return (

@@ -71,7 +71,7 @@ def test_too_few_rows_are_said_and_left_to_the_caller(notion: str) -> None:
     assert nearest.guarantee.rows_needed > 500
     with pytest.raises(InfeasibleError, match="cannot certify"):
         solve(found, {notion: 0.01}, confidence=0.95, uncertified="raise")
-    with pytest.warns(UncertifiedWarning, match="same for everybody"):
+    with pytest.warns(UncertifiedWarning, match="of the decisions do not depend on the person"):
         mixed = solve(found, {notion: 0.01}, confidence=0.95, uncertified="constant")
     assert mixed.guarantee is not None
     assert mixed.guarantee.certified
