@@ -1,20 +1,19 @@
 r"""Rules whose gaps are certified on labels: tolerances that hold for people whom nobody has seen, with a confidence.
 
 Three things stand between a rule's gap on the law and its gap among people: the law is off, what is known of it is
-uncertain, and a gap that is small on the law is wide among people about every second time. So the program is solved
-with the rates where labels put them, :math:`r_g + \delta_g`, and with room for their standard errors :math:`s_g`,
+uncertain, and a gap that is small on the law is wide among people about every second time. So rates are taken to be
+where labels put them, out of fold, and room is left for their standard errors. Of all rules that leave room for their
+own errors the best is found (`fairlimits.limits.margins`), with less and less room, and the most lenient that is
+certified (`fairlimits.notions.gap_limits`) is the one returned.
 
-.. math:: |r_g + \delta_g - r_h - \delta_h| \le \epsilon - c \sqrt{s_g^2 + s_h^2} ,
+Where not even a rule is certified that leaves so much room that all differences would be at once (Bonferroni), the rows
+cannot show what is asked of a rule like the one without a confidence: the linear program is solved with the rates
+:math:`r_g + \delta_g` on labels and room for their standard errors :math:`s_g`,
 
-where :math:`\delta` and s are read off the labels of the estimate's rows, out of fold, for the rule itself: some rounds
-bring rule and correction together. The strict rule has c so large that all differences are certified at once
-(Bonferroni), the lenient one as small as if there were only one. Between both, mixing their scores, lies the most
-lenient rule that is certified (`fairlimits.notions.gap_limits`), and that is the one returned.
+.. math:: |r_g + \delta_g - r_h - \delta_h| \le \epsilon - c \sqrt{s_g^2 + s_h^2} .
 
-Where the strict rule is not certified either, the rows cannot show what is asked. Mixing a rule with a score that is
-the same for everybody, which has no gaps, makes gaps and their errors smaller in proportion: any tolerance above 0 can
-be certified that way, at a price that has to be asked for. Where tolerances leave hardly any room beside the errors,
-a rule for wider ones, mixed so, can be more accurate than the strict rule; who asked for mixing gets the better one.
+Deciding people more alike makes gaps and their errors smaller: any tolerance above 0 can be certified that way, at a
+price that has to be asked for.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ Of all rules with
 for every rate and two groups, the one that is best on the law is found by a convex program (`fairlimits.solvers`).
 :math:`\mu` is the rate on the law and what labels add to it, v the variance of its estimate on labels, and both change
 with the rule: less room is needed where decisions depend less on the person. Both are read off the labels for a rule,
-and again for the rule that comes of it. c rises until the rule is certified. Of two constraints that cost differently
-the dearer one gets the smaller c, as it is where the chance that one of them fails is to be had at the lowest cost.
+and again for the rule that comes of it. c is moved until the rule is just certified. Of two constraints that cost
+differently the dearer one gets the smaller c: so the chance that one of them fails is to be had at the lowest cost.
 """
 
 from __future__ import annotations
@@ -26,10 +26,13 @@ from fairlimits.notions import NOTIONS, Rate
 from fairlimits.solvers import Compared, Means, solve_with_margins
 
 # Programs that are solved along a path, and how near to its aim a chance has to be to stop.
-_ROUNDS, _NEAR = 6, 0.1
+_ROUNDS, _NEAR = 8, 0.1
 
 # Standard errors that room is left for: at first, at least and at most.
 _FIRST, _LEAST, _MOST = 2.0, 1.2, 4.0
+
+# Of the way to the next number of them, what is gone.
+_PART = 0.9
 
 # Variances of people's values below this say nothing about those of other rules.
 _SPREAD = 1e-3
@@ -93,8 +96,8 @@ class MarginPath:
     def rules(self, scores: Floats, chance: Callable[[Floats], float], allowed: float) -> list[Floats]:
         """Scores of rules on the path, the last of them with a chance of failing of about what is allowed."""
         found: list[Floats] = []
-        reach, low, high = _FIRST, 0.0, np.inf
-        cheaper, at = np.zeros(len(self._limit)), scores
+        reach, at = _FIRST, scores
+        cheaper = np.zeros(len(self._limit))
         for number in range(_ROUNDS):
             x, weight = self._solve(at, np.sqrt(np.maximum(reach**2 - cheaper, 1.0)))
             own = self._variables.expand(x[None])[0]
@@ -106,8 +109,8 @@ class MarginPath:
             # What labels say changes with the rule: a mean of two goes back and forth less.
             at = (at + own) / 2 if number else own
             cheaper = (cheaper + _cheaper(weight)) / 2 if number else _cheaper(weight)
-            low, high = (max(low, reach), high) if failing > allowed else (low, min(high, reach))
-            reach = _next(reach, failing, allowed, low, high)
+            # The first rule is read off the labels of another, so that its chance says little.
+            reach = _next(reach, failing, allowed) if number else reach
         return found
 
     def _solve(self, scores: Floats, reach: Floats) -> tuple[Floats, Floats]:
@@ -158,10 +161,7 @@ def _cheaper(weight: Floats) -> Floats:
     return found
 
 
-def _next(reach: float, failing: float, allowed: float, low: float, high: float) -> float:
-    """The next c to try, from what was found at one, and between the ends that are known."""
+def _next(reach: float, failing: float, allowed: float) -> float:
+    """The next c to try: a standard error more of it makes failing as much rarer as a normal distribution says."""
     off = float(ndtri(1 - allowed) - ndtri(1 - np.clip(failing, 1e-5, 0.5)))
-    found = reach + 0.7 * float(np.clip(off, -0.5, 0.7))
-    if low > 0 and np.isfinite(high) and low < high:
-        found = float(np.clip(found, low + 0.15 * (high - low), high - 0.15 * (high - low)))
-    return float(np.clip(found, _LEAST, _MOST))
+    return float(np.clip(reach + _PART * np.clip(off, -0.5, 0.7), _LEAST, _MOST))

@@ -179,7 +179,7 @@ class _Newton:
         reach, both = program._reach, program._sum
         self._columns = np.hstack([program._apart, both * (reach / (2 * norm))[:, None], np.zeros_like(both)])
         self._jacobian = []
-        self._diagonal = below / x + above / (1 - x)
+        self._diagonal: Floats = np.asarray(below / x + above / (1 - x))
         weight = (dual * reach / (2 * norm)) @ both
         inner = np.zeros((3 * rows, 3 * rows))
         inner[rows : 2 * rows, rows : 2 * rows] = -(both * (dual * reach / (4 * norm**3))[:, None]).T @ both
@@ -221,15 +221,14 @@ class _Newton:
         """Solve with all second derivatives, and again for what rounding leaves over."""
 
         def once(own: Floats) -> Floats:
-            first: Floats = np.asarray(own / self._diagonal)
-            return np.asarray(
-                first - self.transposed(np.linalg.solve(self._small, self._inner @ self.times(first))) / self._diagonal
-            )
+            first = own / self._diagonal
+            small = np.linalg.solve(self._small, self._inner @ self.times(first)).astype(np.float64)
+            return np.asarray(first - self.transposed(small) / self._diagonal)
 
         x = once(right)
         for _ in range(_REFINED):
-            over: Floats = np.asarray(self._inner @ self.times(x))
-            x = x + once(right - self._diagonal * x - self.transposed(over))
+            left: Floats = np.asarray(right - self._diagonal * x)
+            x = x + once(left - self.transposed(np.asarray(self._inner @ self.times(x))))
         return x
 
     def _direction(self, slope: Floats, missed: Floats, aims: tuple[Floats, Floats, Floats]) -> _Point:
