@@ -53,8 +53,11 @@ _HALVINGS = 12
 # The same where rules without coins are searched for, each by a search of its own.
 _HALVINGS_WHOLE = 4
 
-# The smallest tolerance that room can be left in.
-_LEAST_TOLERANCE = 1e-6
+# Share of decisions that may be left open without being asked for.
+_MOST_LEFT_OPEN = 0.05
+
+# The smallest tolerance that room can be left in, and how far inside of what is certified a mixture stays.
+_LEAST_TOLERANCE, _WITHIN = 1e-6, 1e-6
 
 
 class UncertifiedWarning(UserWarning):
@@ -105,9 +108,7 @@ class _Search:
             return self._made(plain)
         strict = self._strictest()
         if self._certified(strict):
-            if self._whole:
-                return self._made(self._most_lenient_whole(strict))
-            return self._made(self._best([strict, *self._path()]))
+            return self._mixed([strict]) if uncertified == "constant" else self._made(self._without_lots(strict))
         widening = self._differences(strict).if_none().widening(self._asked, self._confidence)
         needed = None if math.isinf(widening) else math.ceil(widening**2 * self._rows.n_rows)
         if uncertified == "raise":
@@ -115,10 +116,26 @@ class _Search:
         if uncertified == "best":
             self.trouble = self._words(strict, needed) + " The rule that comes nearest is returned."
             return self._made(strict, needed)
-        scores = self._constant() if self._whole else self._best(self._path())
-        diluted = self._left_open(scores)
-        self.trouble = self._words(strict, needed) + f" So {diluted:.0%} of the decisions do not depend on the person."
-        return self._made(scores, needed, diluted)
+        mixed = self._mixed([], needed)
+        assert mixed.guarantee is not None
+        share = f" So {mixed.guarantee.diluted:.0%} of the decisions do not depend on the person."
+        self.trouble = self._words(strict, needed) + share
+        return mixed
+
+    def _mixed(self, certified: list[Floats], needed: int | None = None) -> Rule:
+        """The best rule that is certified, however much it leaves to a lot."""
+        if self._whole:
+            scores = self._most_lenient_whole(certified[0]) if certified else self._constant()
+        else:
+            scores = self._best([*certified, *self._path()])
+        return self._made(scores, needed, self._left_open(scores))
+
+    def _without_lots(self, strict: Floats) -> Floats:
+        """The best rule that is certified and leaves hardly more to a lot than the rule without a confidence."""
+        if self._whole:
+            return self._most_lenient_whole(strict)
+        few = [own for own in self._path() if self._left_open(own) <= _MOST_LEFT_OPEN]
+        return self._best([strict, self._corrected(self._lenient, strict), *few])
 
     def _strictest(self) -> Floats:
         """The best rule with so much room that all differences are certified at once, if rules like it can be."""
@@ -143,7 +160,8 @@ class _Search:
         if not certified:
             mixed = [self._constant()]
             for own in path:
-                share = self._differences(own).dilution(self._asked, self._confidence)
+                # A little less than the share at which the test turns, so that it passes.
+                share = (1 - _WITHIN) * self._differences(own).dilution(self._asked, self._confidence)
                 mixed.append(share * own + (1 - share) * mixed[0])
             return max((own for own in mixed if self._certified(own)), key=self._value)
         best = max(certified, key=self._value)
