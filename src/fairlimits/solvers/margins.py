@@ -24,6 +24,7 @@ from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 import numpy as np
+from scipy.linalg import lu_factor, lu_solve
 
 from fairlimits._util.types import Floats, Ints
 
@@ -124,6 +125,9 @@ class _Interior:
         ends = list(accumulate((len(own.offset) for own in means), initial=0))
         self._places = [slice(start, end) for start, end in pairwise(ends)]
         self._pairs, self._rows = len(compared.limit), ends[-1]
+        # Where the rows of each of the means are: of itself, its variance and the mean of people's values.
+        parts = np.arange(3) * self._rows
+        self.at = [np.add.outer(parts, np.arange(own.start, own.stop)).ravel() for own in self._places]
         first, second = np.tile(compared.first, 2), np.tile(compared.second, 2)
         at = np.arange(len(first))
         self._sum = np.zeros((len(first), self._rows))
@@ -191,29 +195,23 @@ class _Newton:
             at = np.arange(place.start, place.stop) + 2 * rows
             inner[at, at] = -2 * bent
         self._inner = inner + (self._columns * (dual / slack)[:, None]).T @ self._columns
+        self._at = program.at
         gram = np.zeros_like(inner)
-        for own, at, block in zip(self._means, self._at(), self._jacobian, strict=True):
+        for own, at, block in zip(self._means, self._at, self._jacobian, strict=True):
             gram[np.ix_(at, at)] = (block / self._diagonal[own.columns]) @ block.T
-        self._small = np.eye(3 * rows) + self._inner @ gram
-
-    def _at(self) -> list[Ints]:
-        rows = self._places[-1].stop
-        return [
-            np.concatenate([np.arange(place.start, place.stop) + part * rows for part in range(3)])
-            for place in self._places
-        ]
+        self._small = lu_factor(np.eye(3 * rows) + self._inner @ gram, check_finite=False)
 
     def times(self, x: Floats) -> Floats:
         """J x."""
         found = np.zeros(len(self._inner))
-        for own, at, block in zip(self._means, self._at(), self._jacobian, strict=True):
+        for own, at, block in zip(self._means, self._at, self._jacobian, strict=True):
             found[at] = block @ x[own.columns]
         return found
 
     def transposed(self, y: Floats) -> Floats:
         """J' y."""
         found = np.zeros(len(self._x))
-        for own, at, block in zip(self._means, self._at(), self._jacobian, strict=True):
+        for own, at, block in zip(self._means, self._at, self._jacobian, strict=True):
             found[own.columns] = y[at] @ block
         return found
 
@@ -222,7 +220,7 @@ class _Newton:
 
         def once(own: Floats) -> Floats:
             first = own / self._diagonal
-            small = np.linalg.solve(self._small, self._inner @ self.times(first)).astype(np.float64)
+            small = lu_solve(self._small, self._inner @ self.times(first), check_finite=False)
             return np.asarray(first - self.transposed(small) / self._diagonal)
 
         x = once(right)
