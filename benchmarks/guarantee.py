@@ -1,7 +1,9 @@
 """Do gaps stay within their tolerance among people nobody has seen, and what does it cost? Where the truth is known.
 
 A table is taken as the law. Rows are drawn from it with replacement, rules are learned from them with a confidence of
-0.95, and their gaps and accuracy are computed exactly on the whole table. Beside ours stand the same rules without a
+0.95 (and ``uncertified="constant"``: the best that is certified, whatever it leaves to a lot), and their gaps and
+accuracy are computed exactly on the whole table. Beside ours stand the default (``uncertified="best"``: hardly anything
+is left to a lot, and where the rows are too few for that the rule that comes nearest), the same rules without a
 confidence, the former way of keeping a tolerance (tightened by a margin, a constant rule where the margin exceeds it),
 and peers at the same tolerance on the same estimate.
 
@@ -18,9 +20,10 @@ import sys
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +37,7 @@ from benchmarks.peers import reduction, thresholds
 from benchmarks.peers.bases import Estimates, score
 from benchmarks.peers.splits import Floats, Setting, Split
 from benchmarks.rules import Known
-from fairlimits.limits import CellPolicy, on_cells
+from fairlimits.limits import CellPolicy, Uncertified, on_cells
 from fairlimits.notions import alike_score, differences, tally
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "guarantee.md"
@@ -43,7 +46,7 @@ PEOPLE = 40_000
 """Rows of a simulated law."""
 FEW_SECONDS, DRAWS, SLOW_DRAWS = 10.0, 400, 100
 """Draws, and draws where one takes longer than some seconds."""
-FORMER_DRAWS = 100
+FORMER_DRAWS = DEFAULT_DRAWS = 100
 PEER_DRAWS = {"error-parity": 40, "ThresholdOptimizer": 40, "ExponentiatedGradient": 10}
 
 _REAL = (
@@ -101,48 +104,78 @@ def people_of(name: str, groups: int) -> fl.Dataset:
     return Known(groups, 100 * groups).draw(PEOPLE, 7) if name == "simulated" else fl.load_dataset(name)
 
 
-def draw(case: Case, seed: int) -> Iterator[dict[str, Any]]:
-    """Gaps and accuracy on the law of all rules from one draw."""
-    law, start = people_of(case.name, case.groups), time.process_time()
-    # The first thousand seeds are those that the method was made with.
-    learn = law.take(np.random.default_rng(1_000 + seed).integers(0, law.n_rows, case.rows))
-    estimator = LogisticRegression(solver="newton-cholesky") if case.learner == "logistic" else None
-    outcome = fl.estimate_outcome(learn, estimator=estimator, random_state=seed, n_jobs=1)
-    q, cell = outcome.model.predict(law), {}
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Rows that were drawn from a law, what was learned from them, and what that says of everybody."""
+
+    case: Case
+    seed: int
+    learn: fl.Dataset
+    outcome: fl.Outcome
+    q: Floats
+
+    @classmethod
+    def of(cls, case: Case, seed: int) -> Drawn:
+        """Draw, and learn."""
+        law = people_of(case.name, case.groups)
+        # The first thousand seeds are those that the method was made with.
+        learn = law.take(np.random.default_rng(1_000 + seed).integers(0, law.n_rows, case.rows))
+        estimator = LogisticRegression(solver="newton-cholesky") if case.learner == "logistic" else None
+        outcome = fl.estimate_outcome(learn, estimator=estimator, random_state=seed, n_jobs=1)
+        return cls(case, seed, learn, outcome, outcome.model.predict(law))
+
+    @property
+    def law(self) -> fl.Dataset:
+        """Everybody."""
+        return people_of(self.case.name, self.case.groups)
+
+    def record(self, method: str, asked: Mapping[str, float], aware: bool, decided: Floats) -> dict[str, Any]:
+        """Gaps and accuracy on the law of what a method decides."""
+        # Groups that too few rows were drawn of are set aside, for everybody.
+        found = replace(tally(self.law, decided[None]), counts=self.learn.counts)
+        gaps = {name: float(found.gap(name)[0]) for name in asked}
+        return {
+            "case": self.case.title,
+            "seed": self.seed,
+            "method": method,
+            "asked": asked,
+            "aware": aware,
+            "held": all(math.isnan(gap) or gap <= asked[name] + 1e-9 for name, gap in gaps.items()),
+            "accuracy": round(float(found.accuracy()[0]), 5),
+        }
+
+
+def ours(case: Case, seed: int) -> Iterator[dict[str, Any]]:
+    """Our rules with a confidence and without from one draw."""
+    drawn = Drawn.of(case, seed)
+    cell: dict[bool, Any] = {}
     for asked, aware in ((asked, aware) for asked in case.asked for aware in (False, True)):
-        plain = fl.solve(outcome, asked, aware=aware)
-        ours = fl.solve(outcome, asked, aware=aware, confidence=CONFIDENCE, uncertified="constant")
+        plain = fl.solve(drawn.outcome, asked, aware=aware)
+        rules = {"plain": plain, "ours": _certified(drawn, asked, aware, "constant")}
+        if seed < DEFAULT_DRAWS:
+            rules["default"] = _certified(drawn, asked, aware, "best")
         if aware not in cell:
-            cell[aware] = plain.policy.locate(law.columns, law.group, q)
-        found = {"plain": plain.policy, "ours": ours.policy}
-        if seed < FORMER_DRAWS:
-            found["former"] = _former(outcome, plain)
-        assert ours.guarantee is not None
-        more = {"diluted": ours.guarantee.diluted}
-        for method, policy in found.items():
-            decided = policy.scores_at(cell[aware], law.group)
-            yield _record(case, seed, method, asked, aware, decided, learn) | (more if method == "ours" else {})
-    # In the last record, so that slow cases are known.
-    yield {"case": case.title, "seed": seed, "method": "seconds", "seconds": time.process_time() - start}
-    yield from _peers(case, seed, learn, law, outcome, q)
+            cell[aware] = plain.policy.locate(drawn.law.columns, drawn.law.group, drawn.q)
+        for method, rule in rules.items():
+            found = drawn.record(method, asked, aware, rule.policy.scores_at(cell[aware], drawn.law.group))
+            known = rule.guarantee
+            # Whether the rows are too few for a rule that leaves nothing to a lot, and what is left to one.
+            yield found if known is None else found | {"few": known.rows_needed is not None, "open": known.diluted}
 
 
-def _record(
-    case: Case, seed: int, method: str, asked: Mapping[str, float], aware: bool, decided: Floats, learn: fl.Dataset
-) -> dict[str, Any]:
-    law = people_of(case.name, case.groups)
-    # Groups that too few rows were drawn of are set aside, for everybody.
-    found = replace(tally(law, decided[None]), counts=learn.counts)
-    gaps = {name: float(found.gap(name)[0]) for name in asked}
-    return {
-        "case": case.title,
-        "seed": seed,
-        "method": method,
-        "asked": asked,
-        "aware": aware,
-        "held": all(math.isnan(gap) or gap <= asked[name] + 1e-9 for name, gap in gaps.items()),
-        "accuracy": round(float(found.accuracy()[0]), 5),
-    }
+def _certified(drawn: Drawn, asked: Mapping[str, float], aware: bool, uncertified: Uncertified) -> fl.Rule:
+    return fl.solve(drawn.outcome, asked, aware=aware, confidence=CONFIDENCE, uncertified=uncertified)
+
+
+def beside(case: Case, seed: int) -> Iterator[dict[str, Any]]:
+    """The former way, and peers, from one draw."""
+    drawn, cell = Drawn.of(case, seed), {}
+    for asked, aware in ((asked, aware) for asked in case.asked for aware in (False, True)):
+        former = _former(drawn.outcome, fl.solve(drawn.outcome, asked, aware=aware))
+        if aware not in cell:
+            cell[aware] = former.locate(drawn.law.columns, drawn.law.group, drawn.q)
+        yield drawn.record("former", asked, aware, former.scores_at(cell[aware], drawn.law.group))
+    yield from _peers(drawn)
 
 
 def _former(outcome: fl.Outcome, plain: fl.Rule) -> CellPolicy:
@@ -168,13 +201,13 @@ def _former(outcome: fl.Outcome, plain: fl.Rule) -> CellPolicy:
     return rule.policy
 
 
-def _peers(
-    case: Case, seed: int, learn: fl.Dataset, law: fl.Dataset, outcome: fl.Outcome, q: Floats
-) -> Iterator[dict[str, Any]]:
+def _peers(drawn: Drawn) -> Iterator[dict[str, Any]]:
     """Peers at the same tolerances, on the same draw and scores; each offers some notions only."""
-    scores = Estimates(np.arange(learn.n_rows), score(outcome.q, learn.group), score(q, law.group), math.nan)
-    split = Split(case.name, seed, learn, law)
-    for asked in case.asked:
+    learn, law, seed = drawn.learn, drawn.law, drawn.seed
+    own, everybody = (score(q, people.group) for q, people in ((drawn.outcome.q, learn), (drawn.q, law)))
+    scores = Estimates(np.arange(learn.n_rows), own, everybody, math.nan)
+    split = Split(drawn.case.name, seed, learn, law)
+    for asked in drawn.case.asked:
         (name, eps), *others = asked.items()
         if others or name not in ("DP", "EOd"):
             continue
@@ -188,26 +221,37 @@ def _peers(
                 decided = thresholds.fairlearn(split, setting, scores)()
             else:
                 decided = reduction.fit(split, setting, None)()
-            yield _record(case, seed, method, asked, setting.aware, decided, learn)
+            yield drawn.record(method, asked, setting.aware, decided)
 
 
-def run(folder: Path, part: tuple[int, int]) -> None:
+PARTS: dict[str, tuple[Callable[[Case, int], Iterator[dict[str, Any]]], int]] = {
+    "ours": (ours, DRAWS),
+    "beside": (beside, FORMER_DRAWS),
+}
+"""What is measured, and from how many draws."""
+
+
+def run(folder: Path, part: tuple[int, int], what: Sequence[str]) -> None:
     """Measure what is not there yet, first draws first; one of several processes may do each part of the draws."""
     warnings.simplefilter("ignore")
     folder.mkdir(parents=True, exist_ok=True)
     number, parts = part
-    records = read(folder)
-    done = {(own["case"], own["seed"]) for own in records if own["method"] == "seconds"}
-    slow = {own["case"] for own in records if own.get("seconds", 0) > FEW_SECONDS}
-    with (folder / f"guarantee-{number}.jsonl").open("a") as out:
-        for seed in range(number, DRAWS, parts):
-            for case in CASES:
-                if (case.title, seed) in done or (case.title in slow and seed >= SLOW_DRAWS):
-                    continue
-                # A draw is written whole or not at all.
-                out.write("".join(json.dumps(own) + "\n" for own in draw(case, seed)))
-                out.flush()
-                print(case.title, seed, flush=True)
+    records = [own for own in read(folder) if own["method"] == "seconds"]
+    done = {(own["case"], own["seed"], own["what"]) for own in records}
+    slow = {own["case"] for own in records if own["what"] == "ours" and own["seconds"] > FEW_SECONDS}
+    with (folder / f"{'-'.join(what)}-{number}.jsonl").open("a") as out:
+        for seed, name, case in product(range(number, DRAWS, parts), what, CASES):
+            measure, draws = PARTS[name]
+            if (case.title, seed, name) in done or seed >= (SLOW_DRAWS if case.title in slow else draws):
+                continue
+            start = time.process_time()
+            found = list(measure(case, seed))
+            seconds = time.process_time() - start
+            # A draw is written whole or not at all; with how long it took, so that slow cases are known.
+            found.append({"case": case.title, "seed": seed, "method": "seconds", "what": name, "seconds": seconds})
+            out.write("".join(json.dumps(own) + "\n" for own in found))
+            out.flush()
+            print(case.title, seed, name, flush=True)
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
@@ -222,6 +266,11 @@ def markdown(records: list[dict[str, Any]]) -> str:
         if own["method"] != "seconds":
             asked = ", ".join(f"{name} {eps:g}" for name, eps in own["asked"].items())
             lines[own["case"], asked, own["aware"]][own["method"]].append(own)
+    # All are compared with the plain rule of the same draw.
+    for by in lines.values():
+        drawn = {own["seed"] for own in by["plain"]}
+        for method, found in by.items():
+            by[method] = [own for own in found if own["seed"] in drawn]
     rows, peers, held, worst = [], [], [], 1.0
     for (case, asked, aware), by in sorted(lines.items()):
         plain = {own["seed"]: own["accuracy"] for own in by["plain"]}
@@ -242,16 +291,18 @@ def markdown(records: list[dict[str, Any]]) -> str:
                 f"{share['plain']:.0%}",
                 f"{share['ours']:.1%}",
                 f"{cost['ours']:.2f}",
-                f"{np.mean([own['diluted'] > 0 for own in by['ours']]):.0%}",
+                f"{np.mean([own['open'] for own in by['ours']]):.0%}",
+                f"{np.mean([not own['few'] for own in by['default']]):.0%}",
+                _shown([own for own in by["default"] if not own["few"]], plain),
                 f"{share['former']:.0%}",
                 f"{cost['former']:.2f}",
                 "" if cost["former"] <= 0.3 else "yes" if cost["ours"] <= cost["former"] / 2 else "no",
             )
         )
-        for method in sorted(set(by) - {"plain", "ours", "former"}):
+        for method in sorted(set(by) - {"plain", "ours", "default", "former"}):
             peers.append((case, seen, method, str(len(by[method])), f"{share[method]:.0%}", f"{cost[method]:+.2f}"))
-    heads = ["law", "within", "draws", "plain holds", "ours holds", "costs", "diluted"]
-    heads += ["former holds", "costs", "at most half"]
+    heads = ["law", "within", "draws", "plain holds", "ours holds", "costs", "left to a lot", "default certified"]
+    heads += ["holds and costs then", "former holds", "costs", "at most half"]
     dear = [row[-1] for row in rows if row[-1]]
     return (
         f"Mean over {len(held)} lines: {np.mean(held):.2%} (bar 95%). "
@@ -263,17 +314,26 @@ def markdown(records: list[dict[str, Any]]) -> str:
     )
 
 
+def _shown(found: list[dict[str, Any]], plain: Mapping[int, float]) -> str:
+    """How often a method held, and what it cost."""
+    if not found:
+        return ""
+    cost = 100 * float(np.mean([plain[own["seed"]] - own["accuracy"] for own in found]))
+    return f"{np.mean([own['held'] for own in found]):.0%}, {cost:.2f}"
+
+
 def main(arguments: list[str]) -> int:
     """Read the command line and do what it says."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.guarantee", description=__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="where results are kept")
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), help="which of how many parts to measure")
+    parser.add_argument("--what", choices=PARTS, nargs="+", default=list(PARTS), help="what to measure")
     parser.add_argument("--report", action="store_true", help="write the page")
     options = parser.parse_args(arguments)
     if options.report:
         PAGE.write_text(f"# guarantee\n\n{__doc__.split(chr(10) * 2)[1]}\n\n{markdown(read(options.folder))}\n")
         return 0
-    run(options.folder, tuple(options.part))
+    run(options.folder, tuple(options.part), options.what)
     return 0
 
 

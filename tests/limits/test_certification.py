@@ -71,7 +71,7 @@ def test_too_few_rows_are_said_and_left_to_the_caller(notion: str) -> None:
     assert nearest.guarantee.rows_needed > 500
     with pytest.raises(InfeasibleError, match="cannot certify"):
         solve(found, {notion: 0.01}, confidence=0.95, uncertified="raise")
-    with pytest.warns(UncertifiedWarning, match="same for everybody"):
+    with pytest.warns(UncertifiedWarning, match="of the decisions do not depend on the person"):
         mixed = solve(found, {notion: 0.01}, confidence=0.95, uncertified="constant")
     assert mixed.guarantee is not None
     assert mixed.guarantee.certified
@@ -195,3 +195,40 @@ def test_guarantees_are_kept_in_files(tmp_path: Path) -> None:
 def test_choices_that_are_none_are_refused() -> None:
     with pytest.raises(InputError, match="'best', 'raise' or 'constant'"):
         solve(known_outcome(), {"DP": 0.1}, confidence=0.95, uncertified="coin")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("asked", "groups"), [({"EOd": 0.1}, 2), ({"DP": 0.1}, 3), ({"EA": 0.1}, 3)])
+@pytest.mark.parametrize("aware", [False, True])
+def test_lots_are_left_to_who_asks_for_them(asked: dict[str, float], groups: int, aware: bool) -> None:
+    found = known_outcome(groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UncertifiedWarning)
+        plain = solve(found, asked, aware=aware)
+        default = solve(found, asked, aware=aware, confidence=0.95)
+        open_to_lots = solve(found, asked, aware=aware, confidence=0.95, uncertified="constant")
+    assert default.guarantee is not None
+    assert open_to_lots.guarantee is not None
+    assert open_to_lots.guarantee.certified
+    assert 0 <= open_to_lots.guarantee.diluted <= 1
+    assert default.guarantee.diluted == 0
+    assert _by_lot(default) <= _by_lot(plain) + 0.08
+    if default.guarantee.certified:
+        # Who allows more gets no less.
+        assert open_to_lots.accuracy >= default.accuracy - 1e-3
+
+
+def _by_lot(rule: Rule) -> float:
+    """Share of the decisions that are made by lot."""
+    return float((2 * np.minimum(rule.group_scores, 1 - rule.group_scores) * rule.distribution.mass.sum(axis=2)).sum())
+
+
+def test_a_group_in_which_all_are_decided_alike_is_not_known_for_certain() -> None:
+    """Two rows are added as far as the rule goes, so that a mixture with a constant has errors in proportion."""
+    data, _ = known(0, 400)
+    rng = np.random.default_rng(0)
+    scores = (rng.random(data.n_rows) < 0.3).astype(float)
+    scores[data.group == 0] = 0.0
+    whole, half = (differences(data, own, ["DP", "EA"]) for own in (scores, 0.5 + 0.5 * (scores - 0.5)))
+    assert whole.error.min() > 0
+    assert half.error == pytest.approx(0.5 * whole.error, rel=1e-9)
+    assert half.value == pytest.approx(whole.diluted(0.5).value, abs=1e-12)

@@ -1,20 +1,19 @@
 r"""Rules whose gaps are certified on labels: tolerances that hold for people whom nobody has seen, with a confidence.
 
 Three things stand between a rule's gap on the law and its gap among people: the law is off, what is known of it is
-uncertain, and a gap that is small on the law is wide among people about every second time. So the program is solved
-with the rates where labels put them, :math:`r_g + \delta_g`, and with room for their standard errors :math:`s_g`,
+uncertain, and a gap that is small on the law is wide among people about every second time. So rates are taken to be
+where labels put them, out of fold, and room is left for their standard errors. Of all rules that leave room for their
+own errors the best is found (`fairlimits.limits.margins`), with less and less room, and the most lenient that is
+certified (`fairlimits.notions.gap_limits`) is the one returned.
 
-.. math:: |r_g + \delta_g - r_h - \delta_h| \le \epsilon - c \sqrt{s_g^2 + s_h^2} ,
+Where not even a rule is certified that leaves so much room that all differences would be at once (Bonferroni), the rows
+cannot show what is asked of a rule like the one without a confidence: the linear program is solved with the rates
+:math:`r_g + \delta_g` on labels and room for their standard errors :math:`s_g`,
 
-where :math:`\delta` and s are read off the labels of the estimate's rows, out of fold, for the rule itself: some rounds
-bring rule and correction together. The strict rule has c so large that all differences are certified at once
-(Bonferroni), the lenient one as small as if there were only one. Between both, mixing their scores, lies the most
-lenient rule that is certified (`fairlimits.notions.gap_limits`), and that is the one returned.
+.. math:: |r_g + \delta_g - r_h - \delta_h| \le \epsilon - c \sqrt{s_g^2 + s_h^2} .
 
-Where the strict rule is not certified either, the rows cannot show what is asked. Mixing a rule with a score that is
-the same for everybody, which has no gaps, makes gaps and their errors smaller in proportion: any tolerance above 0 can
-be certified that way, at a price that has to be asked for. Where tolerances leave hardly any room beside the errors,
-a rule for wider ones, mixed so, can be more accurate than the strict rule; who asked for mixing gets the better one.
+Deciding people more alike makes gaps and their errors smaller: any tolerance above 0 can be certified that way, at a
+price that has to be asked for.
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ from fairlimits.limits.attained import plug_in_accuracy
 from fairlimits.limits.determinism import Determinism
 from fairlimits.limits.guarantees import Guarantee
 from fairlimits.limits.labels import LabelledRows
+from fairlimits.limits.margins import MarginPath
 from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.programs import FairProgram, Solved
 from fairlimits.limits.rate_rows import Correction
@@ -56,9 +56,11 @@ _HALVINGS = 12
 # The same where rules without coins are searched for, each by a search of its own.
 _HALVINGS_WHOLE = 4
 
-# How far tolerances are widened before a rule is mixed with a constant: as little as it takes, and more, where a more
-# accurate rule that is mixed with more of the constant may be better.
-_WIDENED = (1.02, 1.1, 1.25, 1.6, 2.0, 3.0)
+# Share of decisions that may be left open without being asked for.
+_MOST_LEFT_OPEN = 0.05
+
+# The smallest tolerance that room can be left in, and how far inside of what is certified a mixture stays.
+_LEAST_TOLERANCE, _WITHIN = 1e-6, 1e-6
 
 
 class UncertifiedWarning(UserWarning):
@@ -117,21 +119,17 @@ class _Search:
         plain = self._differences(rule.scores)
         allowed = 1 - confidence
         self._lenient = float(ndtri(1 - allowed))
-        self._strict = float(ndtri(1 - allowed / 2 / max(len(plain), 1)))
-        if len(rule.groups) > 2:
-            # Of a band for all groups each keeps its own part free, and the sum of two is at least their hypotenuse.
-            self._strict *= math.sqrt(2)
+        strict = float(ndtri(1 - allowed / 2 / max(len(plain), 1)))
+        # Of a band for more groups each keeps its own part free, and the sum of two is at least their hypotenuse.
+        self._strict = (strict,) if len(rule.groups) == 2 else (strict, math.sqrt(2) * strict)
 
     def run(self, uncertified: Uncertified) -> Rule:
-        if self._certified(self._rule.scores, self._asked):
-            return self._made(self._rule.scores)
-        strict = self._corrected(self._asked, self._strict, self._rule.scores)
-        if self._certified(strict, self._asked):
-            lenient = self._made(self._most_lenient(strict, self._asked))
-            if uncertified != "constant":
-                return lenient
-            scores, share, found = self._diluted(1.0)
-            return max(lenient, self._made(scores, None, 1 - share, found), key=lambda rule: rule.value)
+        plain = self._rule.scores
+        if self._certified(plain):
+            return self._made(plain)
+        strict = self._strictest()
+        if self._certified(strict):
+            return self._mixed([strict]) if uncertified == "constant" else self._made(self._without_lots(strict))
         widening = self._differences(strict).if_none().widening(self._asked, self._confidence)
         needed = None if math.isinf(widening) else math.ceil(widening**2 * self._rows.n_rows)
         if uncertified == "raise":
@@ -139,73 +137,114 @@ class _Search:
         if uncertified == "best":
             self.trouble = self._words(strict, needed) + " The rule that comes nearest is returned."
             return self._made(strict, needed)
-        scores, share, found = self._diluted(widening)
-        self.trouble = (
-            self._words(strict, needed)
-            + f" So {1 - share:.0%} of the decisions are left to a score that is the same for everybody."
-        )
-        return self._made(scores, needed, 1 - share, found)
+        mixed = self._mixed([], needed)
+        assert mixed.guarantee is not None
+        share = f" So {mixed.guarantee.diluted:.0%} of the decisions do not depend on the person."
+        self.trouble = self._words(strict, needed) + share
+        return mixed
 
-    def _diluted(self, widening: float) -> tuple[Floats, float, Differences]:
-        """The best rule that mixing with a constant certifies, the share of the rule in it, and its differences."""
-        constant = np.full_like(
-            self._rule.scores, alike_score(self._asked, float(self._rule.distribution.mass[:, :, 1].sum()))
-        )
+    def _mixed(self, certified: list[Floats], needed: int | None = None) -> Rule:
+        """The best rule that is certified, however much it leaves to a lot."""
         if self._whole:
-            constant = np.rint(constant)
-        found = [(constant, 0.0, self._differences(constant))]
-        if self._whole:
-            return found[0]
-        for factor in _WIDENED if math.isfinite(widening) else ():
-            wider = {name: factor * widening * eps for name, eps in self._asked.items()}
-            scores = self._corrected(wider, self._strict, self._rule.scores)
-            if self._certified(scores, wider):
-                scores = self._most_lenient(scores, wider)
-            own = self._differences(scores)
-            share = own.dilution(self._asked, self._confidence)
-            found.append((share * scores + (1 - share) * constant, share, own.diluted(share)))
-        return max(found, key=lambda own: self._value(own[0]))
+            scores = self._most_lenient_whole(certified[0]) if certified else self._constant()
+        else:
+            scores = self._best([*certified, *self._path()])
+        return self._made(scores, needed, self._left_open(scores))
 
-    def _most_lenient(self, strict: Floats, tolerances: Mapping[str, float]) -> Floats:
+    def _without_lots(self, strict: Floats) -> Floats:
+        """The best rule that is certified and leaves hardly more to a lot than the rule without a confidence."""
+        if self._whole:
+            return self._most_lenient_whole(strict)
+        few = [own for own in self._path() if self._left_open(own) <= _MOST_LEFT_OPEN]
+        return self._best([strict, self._corrected(self._lenient, strict), *few])
+
+    def _strictest(self) -> Floats:
+        """The best rule with so much room that all differences are certified at once, if rules like it can be."""
+        for reach in self._strict:
+            scores = self._corrected(reach, self._rule.scores)
+            if self._certified(scores):
+                break
+        return scores
+
+    def _path(self) -> list[Floats]:
+        """Rules with room for their own errors, where there are any beside the constant."""
+        if min(self._asked.values()) <= _LEAST_TOLERANCE:
+            return []
+        path = MarginPath(self._program, self._rows, self._asked, self._policy)
+        return path.rules(
+            self._rule.scores, lambda own: self._differences(own).chance(self._asked), 1 - self._confidence
+        )
+
+    def _best(self, path: list[Floats]) -> Floats:
+        """The best mixture that is certified: of two rules on a path, or of one with the constant."""
+        certified = [own for own in path if self._certified(own)]
+        if not certified:
+            mixed = [self._constant()]
+            for own in path:
+                # A little less than the share at which the test turns, so that it passes.
+                share = (1 - _WITHIN) * self._differences(own).dilution(self._asked, self._confidence)
+                mixed.append(share * own + (1 - share) * mixed[0])
+            return max((own for own in mixed if self._certified(own)), key=self._value)
+        best = max(certified, key=self._value)
+        least = self._value(best)
+        lenient = [own for own in path if self._value(own) > least]
+        if not lenient:
+            return best
+        return self._most_lenient(best, min(lenient, key=lambda own: self._differences(own).chance(self._asked)))
+
+    def _constant(self) -> Floats:
+        """Everybody alike."""
+        score = alike_score(self._asked, float(self._rule.distribution.mass[:, :, 1].sum()))
+        constant = np.full_like(self._rule.scores, score)
+        return np.rint(constant) if self._whole else constant
+
+    def _left_open(self, scores: Floats) -> float:
+        """Share of the decisions that do not depend on the person, beyond those of the rule without a confidence."""
+
+        def by_lot(own: Floats) -> float:
+            lot = 2 * np.minimum(own, 1 - own)
+            held = self._rule.distribution.mass.sum(axis=2)
+            return float((lot * (held if own.ndim == 2 else held.sum(axis=1))).sum())
+
+        plain = self._rule.scores
+        alike = 1 - float(np.ptp(scores)) / max(float(np.ptp(plain)), 1e-12)
+        return min(max(by_lot(scores) - by_lot(plain), alike, 0.0), 1.0)
+
+    def _most_lenient(self, strict: Floats, lenient: Floats) -> Floats:
         """Between a certified rule and a lenient one, the most lenient that is certified."""
-        lenient = self._corrected(tolerances, self._lenient, strict)
-        if self._certified(lenient, tolerances):
-            return lenient
-        if self._whole:
-            return self._most_lenient_whole(strict, tolerances)
         low, high = 0.0, 1.0
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            if self._certified((1 - middle) * strict + middle * lenient, tolerances):
+            if self._certified((1 - middle) * strict + middle * lenient):
                 low = middle
             else:
                 high = middle
         return np.asarray((1 - low) * strict + low * lenient)
 
-    def _most_lenient_whole(self, strict: Floats, tolerances: Mapping[str, float]) -> Floats:
+    def _most_lenient_whole(self, strict: Floats) -> Floats:
         """The same without coins: rules are not mixed, but solved for with less and less room."""
         best, low, high = strict, 0.0, 1.0
         for _ in range(_HALVINGS_WHOLE):
             middle = (low + high) / 2
-            tried = self._corrected(tolerances, (1 - middle) * self._strict + middle * self._lenient, strict)
-            if self._certified(tried, tolerances):
+            tried = self._corrected((1 - middle) * self._strict[-1] + middle * self._lenient, strict)
+            if self._certified(tried):
                 best, low = max(best, tried, key=self._value), middle
             else:
                 high = middle
         return best
 
-    def _corrected(self, tolerances: Mapping[str, float], reach: float, scores: Floats) -> Floats:
+    def _corrected(self, reach: float, scores: Floats) -> Floats:
         """The best rule where rates are corrected by labels, with room for `reach` standard errors."""
         for _ in range(_ROUNDS):
             shift, error = self._rows.corrections(self._policy(scores), self._rates)
-            margin = {rate: reach * own for rate, own in error.items()}
-            scores, whole = self._solved(tolerances, shift, margin)
+            scores, whole = self._solved(shift, {rate: reach * each for rate, each in error.items()})
         return whole() if self._whole else scores
 
     def _solved(
-        self, tolerances: Mapping[str, float], shift: Mapping[Rate, Floats], margin: Mapping[Rate, Floats]
+        self, shift: Mapping[Rate, Floats], margin: Mapping[Rate, Floats]
     ) -> tuple[Floats, Callable[[], Floats]]:
         """The best rule with coins, and what finds one near it that does without."""
+        tolerances = self._asked
         for share in _SHARES:
             correction = Correction({rate: share * own for rate, own in shift.items()}, margin)
             try:
@@ -226,8 +265,8 @@ class _Search:
     def _differences(self, scores: Floats) -> Differences:
         return self._rows.differences(self._policy(scores), tuple(self._asked))
 
-    def _certified(self, scores: Floats, tolerances: Mapping[str, float]) -> bool:
-        return self._differences(scores).chance(tolerances) <= 1 - self._confidence
+    def _certified(self, scores: Floats) -> bool:
+        return self._differences(scores).chance(self._asked) <= 1 - self._confidence
 
     def _policy(self, scores: Floats) -> CellPolicy:
         return CellPolicy(self._rule.distribution, scores, self._rule.aware)
@@ -238,12 +277,8 @@ class _Search:
     def _accuracy(self, scores: Floats) -> float:
         return plug_in_accuracy(self._rule.distribution, scores, self._rule.aware)
 
-    def _made(
-        self, scores: Floats, rows_needed: int | None = None, diluted: float = 0.0, found: Differences | None = None
-    ) -> Rule:
-        found = self._differences(scores) if found is None else found
-        limits = found.limits(self._asked, self._confidence)
-        certified = found.chance(self._asked) <= 1 - self._confidence + 1e-9
+    def _made(self, scores: Floats, rows_needed: int | None = None, diluted: float = 0.0) -> Rule:
+        limits = self._differences(scores).limits(self._asked, self._confidence)
         beside = self._rule.determinism
         if beside is not None:
             lost = self._rule.value - self._value(scores)
@@ -253,7 +288,7 @@ class _Search:
             policy=self._policy(scores),
             accuracy=self._accuracy(scores),
             determinism=beside,
-            guarantee=Guarantee(self._confidence, limits, certified, diluted, rows_needed),
+            guarantee=Guarantee(self._confidence, limits, self._certified(scores), diluted, rows_needed),
         )
 
     def _words(self, strict: Floats, needed: int | None) -> str:

@@ -214,7 +214,7 @@ class Frontier(Checked, Shown):
         """What was asked, accuracy, its loss and every attained gap as a table, a row for each point.
 
         With a confidence it has the upper limits of the gaps that hold with it, whether they are within the tolerances,
-        and the share of decisions that are the same for everybody. After `evaluate` it has the held-out figures beside.
+        and the share of decisions that do not depend on the person. After `evaluate` the held-out figures are beside.
         """
         ratios = self._ratios
         columns: dict[str, Any] = {

@@ -28,7 +28,8 @@ class Guarantee:
     certified : bool
         Whether they are within the tolerances.
     diluted : float
-        Share of the decisions that do not depend on the person, because nothing else could be certified.
+        Share of the decisions that do not depend on the person because that was asked for (``uncertified="constant"``):
+        that are left to a lot, or the same for everybody, and are not so without a confidence.
     rows_needed : int, optional
         About how many rows it would take to certify the tolerances without that; None if they are certified, or if no
         number of rows would do, as for a tolerance of 0.

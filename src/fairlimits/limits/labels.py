@@ -44,7 +44,6 @@ class LabelledRows:
     def __init__(self, outcome: Outcome | StreamedOutcome, dist: CellDistribution) -> None:
         self._outcome, self._dist = outcome, dist
         self._placed: dict[bool, tuple[Dataset | CountedPeople, Ints]] = {}
-        self._inflation = math.sqrt(1 + 1 / (max(outcome.model.n_folds, 2) - 1))
 
     def judge(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
         """Return the rules with their accuracy and gaps on the labels."""
@@ -86,18 +85,16 @@ class LabelledRows:
         law = by_group(policy.scores, policy.aware, len(policy.groups))
         shift = {rate: np.nan_to_num(found.rate(rate)[0] - self._dist.rates.of(rate).values(law)) for rate in rates}
         errors = standard_errors(people, scores, tuple(rates))
-        return shift, {
-            rate: self._inflation * np.nan_to_num(errors_of_rate)
-            for rate, errors_of_rate in zip(rates, errors, strict=True)
-        }
+        return shift, {rate: np.nan_to_num(each) for rate, each in zip(rates, errors, strict=True)}
 
     def differences(self, policy: CellPolicy, names: Sequence[str]) -> Differences:
-        """Differences between groups on the labels.
+        """Differences between groups on the labels, each row placed by learners that did not see it.
 
-        The rows of a fold are judged by learners of the other folds, which have rows in common; so the variance is
-        raised by the ratio of rows judged to rows learned (Nadeau and Bengio, 2003).
+        Given the learners, the rows of a fold are independent. The folds have learners of their own, and the mean over
+        folds is about normal around the mean of what these learners' rules come to, with the variance of independent
+        rows, where a row more or less hardly moves a learner (Bayle, Bayle, Janson and Mackey, 2020).
         """
-        return differences(self._people(policy)[0], self._decided(policy), names, self._inflation)
+        return differences(self._people(policy)[0], self._decided(policy), names)
 
     def _people(self, policy: CellPolicy) -> tuple[Dataset | CountedPeople, Ints]:
         """The people and their cells, in which those whose group is seen lie elsewhere."""

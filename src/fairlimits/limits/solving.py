@@ -76,8 +76,9 @@ def solve(
         as 0.95 (``rule.guarantee``). By default tolerances hold on the law, and are exceeded by chance among people.
     uncertified : {"best", "raise", "constant"}, default="best"
         With a confidence, what to do where the rows cannot certify the tolerances: return the rule that comes nearest,
-        raise an error, or leave as many decisions as it takes to a score that is the same for everybody. The first and
-        the last warn, and say how many rows could.
+        raise an error, or take the best rule that is certified, however many decisions it leaves to a lot, in the end
+        a score that is the same for everybody. The first and the last warn, and say how many rows could. The last also
+        takes such a rule where it is better than one that leaves nothing open.
     randomize : bool, default=True
         Whether the rule may decide by lot. If not, it is the best rule found whose scores are all 0 or 1;
         ``rule.determinism`` has the best rule with coins beside it, and a proven bound on what doing without costs.

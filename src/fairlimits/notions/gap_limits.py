@@ -1,14 +1,16 @@
-r"""Signed differences between the rates of groups, and the chance that one of them lies beyond its tolerance.
+r"""Differences between the rates of groups, and the chance that one of them lies beyond its tolerance.
 
-A difference D between two groups' rates is estimated by d with a standard error s. Where d is about normal around D,
-what the rows say about D is about normal around d, and the chance that D lies beyond a tolerance :math:`\epsilon` is
+The rate R of a group is estimated by r with a standard error s, each group's from people of its own. Where r is about
+normal around R, what the rows say about R is about normal around r, and the chance that the rates of two groups are
+further apart than a tolerance :math:`\epsilon` is, for their difference d and its error,
 
 .. math:: \Phi\left(\frac{d - \epsilon}{s}\right) + \Phi\left(\frac{-d - \epsilon}{s}\right) .
 
-Added up over all pairs of groups and all rates, that bounds the chance that any gap exceeds its tolerance, whatever
-depends on what. A gap is certified with confidence 0.95 if the sum is at most 0.05. Differences that are far within
-their tolerance add nothing, so nothing is paid for them; with one rate and two groups it is the one-sided test at
-0.05, once the gap is more than its error away from 0.
+For more groups it is one integral over the lowest rate, because groups are independent of each other (see
+`beyond_chance`): pairs that share a group are not counted twice. Added up over rates and notions, whatever depends on
+what, that bounds the chance that any gap exceeds its tolerance. A gap is certified with confidence 0.95 if the sum is
+at most 0.05. Rates that are far within their tolerance add nothing, so nothing is paid for them; with one rate and two
+groups it is the one-sided test at 0.05, once the gap is more than its error away from 0.
 """
 
 from __future__ import annotations
@@ -16,14 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from fairlimits._util.small_samples import enough
-from fairlimits._util.types import Floats
+from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import InputError
 from fairlimits.notions.intervals import standard_errors
 from fairlimits.notions.registry import NOTIONS
@@ -32,43 +33,61 @@ from fairlimits.notions.tallies import People, tally
 # Errors and differences below these are rounding: scores that are the same for everybody have none.
 _LEAST_ERROR, _LEAST_DIFFERENCE = 1e-12, 1e-9
 
+# Standard errors from a rate at which distributions are looked at.
+_GRID = np.linspace(-8.0, 8.0, 97)
+
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """Differences between the rates of two groups, for every notion, rate and pair that can be compared.
+    """Differences between the rates of groups, for every notion and each of its rates that can be compared.
 
     Parameters
     ----------
     notions : tuple of str
-        The notion that each belongs to.
-    value, error : ndarray of shape (m,)
-        What was found, and its standard error.
+        The notion that each rate belongs to.
+    rates, errors : tuple of ndarray
+        For each of them, the rates of the groups that can be compared, and their standard errors.
     """
 
     notions: tuple[str, ...]
-    value: Floats
-    error: Floats
+    rates: tuple[Floats, ...]
+    errors: tuple[Floats, ...]
 
     def __len__(self) -> int:
-        return len(self.notions)
+        return len(self.value)
+
+    @property
+    def value(self) -> Floats:
+        """Differences between two groups, of all rates and pairs."""
+        return np.concatenate([np.zeros(0), *(own[g] - own[h] for own in self.rates for g, h in [_pairs(own)])])
+
+    @property
+    def error(self) -> Floats:
+        """Their standard errors."""
+        return np.concatenate(
+            [np.zeros(0), *(np.hypot(own[g], own[h]) for own in self.errors for g, h in [_pairs(own)])]
+        )
 
     def diluted(self, share: float) -> Differences:
         """The same where only a share of all decisions depends on the person, by chance."""
-        return Differences(self.notions, share * self.value, share * self.error)
+        return Differences(
+            self.notions, tuple(share * own for own in self.rates), tuple(share * own for own in self.errors)
+        )
 
     def if_none(self) -> Differences:
         """The same if no difference had been found."""
-        return Differences(self.notions, np.zeros(len(self)), self.error)
+        return Differences(self.notions, tuple(np.zeros_like(own) for own in self.rates), self.errors)
+
+    def of(self, name: str) -> Differences:
+        """Those of one notion."""
+        kept = [at for at, own in enumerate(self.notions) if own == name]
+        return Differences((name,) * len(kept), *(tuple(own[at] for at in kept) for own in (self.rates, self.errors)))
 
     def chances(self, tolerances: Mapping[str, float]) -> dict[str, float]:
         """For each notion, a bound on the chance that its gap exceeds its tolerance; it may be above 1."""
-        limit = np.array([tolerances[name] for name in self.notions])
-        error = np.maximum(self.error, _LEAST_ERROR)
-        beyond = ndtr((self.value - limit) / error) + ndtr((-self.value - limit) / error)
-        beyond = np.where(self.error > _LEAST_ERROR, beyond, np.abs(self.value) > limit + _LEAST_DIFFERENCE)
         found = dict.fromkeys(tolerances, 0.0)
-        for name, own in zip(self.notions, beyond.tolist(), strict=True):
-            found[name] += own
+        for name, rates, errors in zip(self.notions, self.rates, self.errors, strict=True):
+            found[name] += beyond_chance(rates, errors, tolerances[name])
         return found
 
     def chance(self, tolerances: Mapping[str, float]) -> float:
@@ -85,14 +104,13 @@ class Differences:
         total = math.fsum(need.values())
         limits = {}
         for name in tolerances:
-            own = np.array([each == name for each in self.notions], dtype=bool)
-            if not own.any():
+            own = self.of(name)
+            if not len(own):
                 limits[name] = math.nan
                 continue
             # What is left over is shared out equally; what is missing is missed by all in proportion.
             share = need[name] + (allowed - total) / len(need) if total <= allowed else need[name] * allowed / total
-            part = Differences((name,) * int(own.sum()), self.value[own], self.error[own])
-            limits[name] = part._limit(name, share)
+            limits[name] = own._limit(name, share)
         return limits
 
     def _limit(self, name: str, chance: float) -> float:
@@ -119,6 +137,49 @@ class Differences:
         return _root(excess, 1.0) if excess(1.0) > 0 else 1.0
 
 
+def beyond_chance(rates: Floats, errors: Floats, limit: float) -> float:
+    r"""Chance that the highest of some rates is more than a limit above the lowest.
+
+    Where group g is the lowest, at x, no other is lower, and not all of them are within the limit of x, so it is
+
+    .. math::
+
+        \sum_g \int \Bigl( \prod_{h \ne g} (1 - F_h(x)) - \prod_{h \ne g} (F_h(x + \epsilon) - F_h(x)) \Bigr) dF_g(x) ,
+
+    with F the groups' normal distributions. For two groups it is the sum of both tails of their difference.
+
+    Parameters
+    ----------
+    rates, errors : ndarray of shape (G,)
+        What rates are about, and the standard errors around it, independent of each other.
+    limit : float
+    """
+    if errors.max() <= _LEAST_ERROR:
+        return float(np.ptp(rates) > limit + _LEAST_DIFFERENCE)
+    if len(rates) == 2:
+        difference, apart = float(rates[0] - rates[1]), math.hypot(*errors.tolist())
+        return float(ndtr((difference - limit) / apart) + ndtr((-difference - limit) / apart))
+    mean, error = rates[:, None], np.maximum(errors, _LEAST_ERROR)[:, None]
+    # Where any of the distributions bends.
+    x = np.unique(np.concatenate([(mean + error * _GRID).ravel(), (mean - limit + error * _GRID).ravel()]))
+    below, above, far = ndtr((x - mean) / error), ndtr((mean - x) / error), ndtr((mean - limit - x) / error)
+    lost = _product_of_others(above) - _product_of_others(np.maximum(above - far, 0))
+    return float(((lost[:, 1:] + lost[:, :-1]) / 2 * np.diff(below, axis=1)).sum())
+
+
+def _product_of_others(factors: Floats) -> Floats:
+    """For each row, the product of all other rows."""
+    first, last = np.ones_like(factors), np.ones_like(factors)
+    first[1:], last[:-1] = factors[:-1].cumprod(axis=0), factors[:0:-1].cumprod(axis=0)[::-1]
+    return np.asarray(first * last)
+
+
+def _pairs(rates: Floats) -> tuple[Ints, Ints]:
+    """Positions of the first and the second of every two groups."""
+    first, second = np.triu_indices(len(rates), 1)
+    return first.astype(np.int64), second.astype(np.int64)
+
+
 def _root(falling: Callable[[float], float], start: float) -> float:
     """Where a falling function becomes 0, or the smallest number from `start` on where it is below."""
     if falling(start) <= 0:
@@ -129,7 +190,7 @@ def _root(falling: Callable[[float], float], start: float) -> float:
     return float(brentq(falling, low, low + step, xtol=1e-12))
 
 
-def differences(people: People, scores: Floats, names: Iterable[str], inflation: float = 1.0) -> Differences:
+def differences(people: People, scores: Floats, names: Iterable[str]) -> Differences:
     """Read the differences of group notions off people who are decided 1 with some probability.
 
     Parameters
@@ -140,22 +201,20 @@ def differences(people: People, scores: Floats, names: Iterable[str], inflation:
         Probability of deciding 1.
     names : iterable of str
         Group notions. Rates with fewer than 30 rows behind them are left out.
-    inflation : float, default=1
-        What standard errors are multiplied by.
     """
     found = tally(people, scores[None])
     notions: list[str] = []
-    value: list[float] = []
-    error: list[float] = []
+    means: list[Floats] = []
+    errors: list[Floats] = []
     for name in names:
         rates = NOTIONS[name].rates
         for rate, own in zip(rates, standard_errors(people, scores, rates), strict=True):
-            mean = found.rate(rate)[0]
-            for g, h in combinations(np.flatnonzero(enough(found.rows(rate))), 2):
+            compared = np.flatnonzero(enough(found.rows(rate)))
+            if len(compared) > 1:
                 notions.append(name)
-                value.append(float(mean[g] - mean[h]))
-                error.append(inflation * math.hypot(own[g], own[h]))
-    return Differences(tuple(notions), np.array(value), np.array(error))
+                means.append(found.rate(rate)[0][compared])
+                errors.append(own[compared])
+    return Differences(tuple(notions), tuple(means), tuple(errors))
 
 
 def gaps_at_most(people: People, scores: Floats, confidence: float) -> dict[str, float]:

@@ -282,16 +282,17 @@ def objective_estimates(found: Tally, drawn: Tally, objective: Objective, confid
 def standard_errors(people: People, scores: Floats, rates: tuple[Rate, ...]) -> Floats:
     """Standard error of each rate in each group, of shape (K, G), for scores of shape (n,); NaN without rows.
 
-    Two rows are added to each group, one with the event and one without (Agresti and Caffo, 2000): else a group in
-    which nobody was decided otherwise would seem to be known for certain. Only scores that are the same for everybody
-    leave nothing to chance.
+    Two rows are added to each group, one decided in favour of the event and one against it as far as the rule goes
+    (Agresti and Caffo, 2000): else a group in which all were decided alike would seem to be known for certain. Only
+    scores that are the same for everybody leave nothing to chance.
     """
     share, event_of = people.shares, people.label.astype(np.int64)
     errors = np.full((len(rates), len(people.groups)), np.nan)
-    varied = np.ptp(scores) > 0
+    ends = np.array([scores.min(initial=1.0), scores.max(initial=0.0)])
     for k, rate in enumerate(rates):
         event = np.asarray(rate.event)[event_of]
         value = event[:, 1] * scores + event[:, 0] * (1 - scores)
+        extremes = np.array([rate.event[y][1] * ends + rate.event[y][0] * (1 - ends) for y in rate.given])
         asked = np.isin(event_of, rate.given)
         weight = share * asked
         total = np.bincount(people.group, weight, len(people.groups))
@@ -300,7 +301,7 @@ def standard_errors(people: People, scores: Floats, rates: tuple[Rate, ...]) -> 
         spread = people.squares * asked * (value - mean[people.group]) ** 2
         off = np.bincount(people.group, spread, len(people.groups))
         one = total / np.maximum(np.bincount(people.group, people.times * asked, len(people.groups)), 1)
-        added = one**2 * (mean**2 + (1 - mean) ** 2) if varied or np.ptp(value) > 0 else 0.0
+        added = one**2 * ((mean - extremes.min()) ** 2 + (extremes.max() - mean) ** 2) if np.ptp(extremes) > 0 else 0.0
         errors[k, known] = np.sqrt(off + added)[known] / (total + 2 * one)[known]
     return errors
 

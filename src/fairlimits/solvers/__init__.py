@@ -5,6 +5,7 @@ from __future__ import annotations
 from fairlimits.solvers.constraints import PairConstraints
 from fairlimits.solvers.layouts import Layout
 from fairlimits.solvers.lp import Program
+from fairlimits.solvers.margins import Compared, Means, solve_with_margins
 from fairlimits.solvers.pairs import MISSED, LazyPairs, difference_rows, times
 from fairlimits.solvers.parametric import Line, Piece, certify, follow
 from fairlimits.solvers.proofs import Optimum
@@ -14,9 +15,11 @@ from fairlimits.solvers.ties import most_even
 
 __all__ = [
     "MISSED",
+    "Compared",
     "Layout",
     "LazyPairs",
     "Line",
+    "Means",
     "Optimum",
     "PairConstraints",
     "Piece",
@@ -28,5 +31,6 @@ __all__ = [
     "follow",
     "most_even",
     "round_optimum",
+    "solve_with_margins",
     "times",
 ]

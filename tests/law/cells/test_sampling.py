@@ -35,7 +35,10 @@ def test_rows_certify_a_gap_as_often_as_promised(true_gap: float) -> None:
     rows = rows_to_certify(0.05, shares=(0.2, 0.6), rate=0.3, true_gap=true_gap, confidence=0.9, power=0.7)
     error = math.sqrt(0.3 * 0.7 * (1 / (0.2 * rows) + 1 / (0.6 * rows)))
     found = np.random.default_rng(0).normal(true_gap, error, 20_000)
-    certified = [Differences(("DP",), np.array([own]), np.array([error])).chance({"DP": 0.05}) <= 0.1 for own in found]
+    certified = [
+        Differences(("DP",), (np.array([own, 0.0]),), (np.array([error, 0.0]),)).chance({"DP": 0.05}) <= 0.1
+        for own in found
+    ]
     assert np.mean(certified) == pytest.approx(0.7, abs=0.01)
 
 

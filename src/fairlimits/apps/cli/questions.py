@@ -57,8 +57,8 @@ class Question(OptionGroup):
     uncertified: Annotated[
         str,
         typer.Option(
-            help="Where the rows cannot certify a tolerance: 'best' is the rule that comes nearest, 'constant' mixes "
-            "it with a score that is the same for everybody as far as it takes, 'raise' stops."
+            help="Where the rows cannot certify a tolerance: 'best' is the rule that comes nearest, 'constant' lets "
+            "decisions depend less on the person, as far as it takes, 'raise' stops."
         ),
     ] = "best"
 
