@@ -264,12 +264,12 @@ def test_requirements_are_read_as_people_write_them(text: str, read: Requirement
     [
         ("happiness <= 0.3", "not a rate; the known ones are selection rate"),
         ("selection rate = 0.3", "not understood; write it as in"),
-        ("selection rate <= many", "no number"),
+        ("selection rate <= many", "not a number"),
         ("selection rate <= 30", "must lie in 0 to 1"),
         ("selection rate ratio <= 0.8", "from above"),
         ("selection rate difference >= 0.8", "kept by <="),
         ("precision >= 0.8", "predictive_parity"),
-        (3, "no text"),
+        (3, "not text"),
     ],
 )
 def test_what_cannot_be_read_is_said(wrong: str, words: str) -> None:
