@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.linear_model import LogisticRegression
 import fairlimits as fl
 from fairlimits._util.suppression import withheld
 from fairlimits.errors import InputError
+from fairlimits.notions import Gap, suppress_rates
 
 # A size that no other figure has by chance.
 FEW, LEAST = 23, 40
@@ -108,6 +110,20 @@ def numbers(value: Any) -> Iterator[float]:
             yield from numbers(inner)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield float(value)
+
+
+def test_gaps_of_a_rate_without_figures_are_shown_where_those_of_accuracy_are() -> None:
+    """A notion may compare groups in a rate that no table of rates lists."""
+    label, decision, group, _ = decided([400, 400, 300, 60], 0)
+    rates = fl.group_rates(label, decision, group, resamples=100)
+    estimate = rates.gaps["DP"].estimate
+    gaps = {
+        "DP": Gap(estimate, "rejection rate", "g0", "g1"),
+        "EA": Gap(estimate, "rejection rate", "g0", "g3"),
+    }
+    shown = suppress_rates(replace(rates, gaps=gaps), 10)
+    assert [figure.suppressed for figure in shown.figures["accuracy"]] == [False, False, True, True]
+    assert [gap.estimate.suppressed for gap in shown.gaps.values()] == [False, True]
 
 
 def test_a_report_hides_few_people_on_the_page_in_words_and_as_data() -> None:

@@ -8,7 +8,7 @@ lies between are.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -107,10 +107,15 @@ def _gap(found: GroupRates, name: str, figures: dict[str, tuple[Estimate, ...]])
         return gap
     shown = {group: at for at, group in enumerate(found.groups)}
     if gap.lowest:
-        ends = [figures[gap.rate][shown[group]] for group in (gap.lowest, gap.highest)]
+        ends = [_figures_of(gap.rate, figures)[shown[group]] for group in (gap.lowest, gap.highest)]
     else:
-        ends = [figure for rate in NOTIONS[name].rates for figure in figures[rate.name]]
+        ends = [figure for rate in NOTIONS[name].rates for figure in _figures_of(rate.name, figures)]
     return Gap(SUPPRESSED) if any(figure.suppressed for figure in ends) else gap
+
+
+def _figures_of(rate: str, figures: Mapping[str, tuple[Estimate, ...]]) -> tuple[Estimate, ...]:
+    """Figures that a rate is suppressed with: its own, or those of accuracy, which need most people."""
+    return figures.get(rate, figures["accuracy"])
 
 
 def _hides(text: str, rates: GroupRates) -> bool:
@@ -118,7 +123,7 @@ def _hides(text: str, rates: GroupRates) -> bool:
     (requirement,) = read_requirements(text)
     if isinstance(requirement, Limit) and requirement.group is None:
         return False
-    figures = rates.figures.get(requirement.needed.name, rates.figures["accuracy"])
+    figures = _figures_of(requirement.needed.name, rates.figures)
     if isinstance(requirement, Limit) and requirement.group != EACH_GROUP:
         figures = (figures[rates.groups.index(str(requirement.group))],)
     return any(figure.suppressed for figure in figures)
