@@ -59,6 +59,48 @@ def test_pairs_of_sorts_are_pairs_of_people(sorts: list[int], seed: int) -> None
     assert found.total[0] == pytest.approx(literal_total(sorts, z, chances, 3.0, 0.1))
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=8, max_size=12), st.booleans(), st.integers(0, 10**6))
+def test_drops_are_what_kinds_lose_without_a_person(sorts: list[int], weighted: bool, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    z, chances, half = rng.normal(size=4), rng.dirichlet(np.ones(4)), np.arange(len(sorts)) % 2
+    weight = rng.gamma(2.0, size=len(sorts)) if weighted else np.ones(len(sorts))
+
+    def total(kept: list[int]) -> float:
+        who = [sorts[at] for at in kept]
+        if not weighted:
+            return literal_total(who, z, chances, 3.0, 0.1)
+        return literal_halves(who, weight[kept], half[kept], z, chances, 3.0, 0.1)
+
+    every = list(range(len(sorts)))
+    counts = np.bincount(sorts, minlength=4)[None]
+    people = Weighted(np.zeros(len(sorts), dtype=np.int64), np.array(sorts), half, weight) if weighted else None
+    found = magnitude(Crowd(counts, chances[None], np.array([3.0]), None, people), z.reshape(2, 2), 0.1, 1.3)
+    assert found.total[0] == pytest.approx(total(every))
+    by = [(sorts[at], total(every) - total([own for own in every if own != at])) for at in every]
+    drops = found.drops
+    told = [(drops.sort[at], drops.by[at]) for at in range(len(drops.by)) for _ in range(drops.times[at])]
+    np.testing.assert_allclose(sorted(told), sorted(by), atol=1e-9)
+
+
+def literal_halves(
+    sorts: list[int], weight: Floats, half: Ints, z: Floats, chances: Floats, strength: float, least: float
+) -> float:
+    """The part of one kind of people with weights, pair by pair, with tau from the other half."""
+    mean, square = float(chances @ z), float(chances @ z**2)
+    total = 0.0
+    for own in (0, 1):
+        value, other = (np.array([w * z[t] for w, t, h in zip(weight, sorts, half, strict=True) if h == which])
+                        for which in (own, 1 - own))  # fmt: skip
+        people = strength + len(other)
+        first = (strength * mean + other.sum()) / people
+        second = (strength * 1.3 * square + (other**2).sum()) / people
+        tau = max(np.sqrt(first**2 + max(second - first**2, 0) / (people + 1)), least * np.sqrt(square))
+        pairs = [a * b / (2 * tau) + tau / 2 for a, b in permutations(value, 2)]
+        total += len(value) * np.mean(pairs) if pairs else np.abs(value).sum()
+    return float(total)
+
+
 def test_the_gradient_is_that_of_the_magnitude_with_tau_fixed() -> None:
     crowd = Crowd(np.array([[2, 3, 1, 0], [1, 0, 0, 0], [0, 1, 1, 0]]), np.full((3, 4), 0.25), np.full(3, 5.0))
     z = np.array([[-1.0, 1.2], [-0.9, 0.7]])
@@ -154,19 +196,24 @@ def test_the_limit_holds_and_its_standard_error_is_what_draws_differ_by(asked: d
     truth = fl.solve(fl.CellDistribution.from_mass(mass), asked, aware=aware).accuracy
     question = Question(tuple(asked), (), ACCURACY, ("0", "1"), MANY[:2])
     first, _ = drawn(mass, 1_500, rng, aware)
-    forecast = Forecast.of(question, first, 1.645)
-    duals = forecast.choose([asked])[0]
-    least = forecast.least(duals)
-    values, errors, limits = [], [], []
+    duals = np.full(len(asked), 0.3)
+    least = Forecast.of(question, first, 1.645).least(duals)
+    values, errors, limits, between, apart = [], [], [], [], []
     for _ in range(120):
         people, _ = drawn(mass, 1_500, rng, aware)
-        bound = find_bound(Near.of(question, people.crowd), people.crowd, duals, least)
+        near = Near.of(question, people.crowd)
+        bound = find_bound(near, people.crowd, duals, least)
         values.append(bound.value(asked))
         errors.append(np.sqrt((bound.errors**2).sum()))
         limits.append(values[-1] + 1.645 * errors[-1])
+        other = find_bound(near, people.crowd, -0.3 * duals, least)
+        between.append(bound.value(asked) - other.value(asked))
+        apart.append(np.sqrt(((bound.errors - other.errors) ** 2).sum()))
     assert np.mean(values) >= truth - 3 * np.std(values) / np.sqrt(len(values))
     assert 0.9 <= np.mean(errors) / np.std(values) <= 1.5
     assert np.mean(np.array(limits) >= truth) >= 0.9
+    # What two bounds of the same people differ by: a curve's quantile rests on that.
+    assert not asked or 0.9 <= np.mean(apart) / np.std(between) <= 1.7
 
 
 def test_on_twins_the_limit_is_about_these_people() -> None:
@@ -215,6 +262,23 @@ def test_weights_are_part_of_the_law() -> None:
         weighted = Sighted(crowd, people.apart)
         held.append(find_curve(question, weighted, [{"DP": 0.05}], 0.95).upper[0] >= truth)
     assert np.mean(held) >= 0.9
+
+
+@pytest.mark.parametrize("asked", [{"DP": 0.05}, {"EA": 0.0}, {"EOd": 0.02}], ids=str)
+def test_multipliers_lead_to_expect_the_lowest_limit(asked: dict[str, float]) -> None:
+    rng = np.random.default_rng(23)
+    people, _ = drawn(random_law(rng, 200, 3), 2_000, rng, False)
+    question = Question(tuple(asked), (), ACCURACY, ("0", "1", "2"), MANY)
+    forecast = Forecast.of(question, people, 1.645)
+    chosen = forecast.choose([asked])[0]
+    limit = forecast.limit(chosen, asked)
+    assert limit <= forecast.limit(forecast.optimum([asked])[0], asked) + 1e-9
+    for scale in (0.0, 0.5, 0.8, 1.1):
+        assert limit <= forecast.limit(scale * chosen, asked) + 2e-3
+    # One bound needs no more than its own standard error.
+    curve = find_curve(question, people, [asked], 0.95)
+    np.testing.assert_array_equal(curve.duals[0], chosen)
+    assert curve.upper[0] == pytest.approx(curve.value[0] + 1.6449 * curve.standard_error[0], abs=1e-4)
 
 
 def test_a_curve_is_the_lowest_of_its_lines_and_its_limit_holds_for_all() -> None:

@@ -10,10 +10,12 @@ import pyarrow as pa
 import pytest
 
 import fairlimits as fl
+from fairlimits.data import Feature, Schema
 from fairlimits.errors import DataError, InputError
 from fairlimits.evaluation import Study
 from fairlimits.evaluation.ceilings.curves import find_curve
-from fairlimits.evaluation.ceilings.kinds import coarsen, feature_kinds
+from fairlimits.evaluation.ceilings.forecasts import Forecast
+from fairlimits.evaluation.ceilings.kinds import coarsen
 from fairlimits.evaluation.ceilings.questions import Question
 from fairlimits.evaluation.ceilings.resolutions import propose_steps
 from fairlimits.law import estimate_apart
@@ -93,13 +95,31 @@ def test_people_alone_are_taken_to_be_known() -> None:
 
 
 def test_what_is_learned_for_a_fold_does_not_depend_on_its_people() -> None:
-    data = people(500)
-    fold = np.random.default_rng(0).integers(3, size=60)[feature_kinds(data)]
-    watched = np.random.default_rng(1).random(data.n_rows) < 0.2
-    flip = (fold == 1) & ~watched
-    before, after = (estimate_apart(own, fold, watched) for own in (data, people(500, flip=flip)))
-    np.testing.assert_array_equal(before[fold == 1], after[fold == 1])
-    assert not np.array_equal(before[fold == 0], after[fold == 0])
+    rng = np.random.default_rng(4)
+    columns = {"age": rng.integers(20, 40, 600).astype(float), "area": rng.integers(0, 5, 600).astype(float)}
+    features = tuple(Feature(name, "numeric") for name in columns)
+    schema = Schema(features, label="hired", positive=1, negative=0, sensitive=("sex",), groups=("a", "b", "c"))
+    fold = rng.integers(3, size=20)[(columns["age"] - 20).astype(int)]
+    watched = rng.random(600) < 0.2
+    theirs = (fold == 1) & ~watched
+    found = []
+    for change in (0, 1):
+        # Other labels, groups (of which there are as many as of others, almost) and weights of the fold's people.
+        draw = np.random.default_rng(6)
+        group, label, weight = (
+            draw.integers(0, 3, 600),
+            draw.integers(0, 2, 600).astype(np.int8),
+            draw.random(600) + 0.5,
+        )
+        draw = np.random.default_rng(7 + change)
+        group[theirs], label[theirs], weight[theirs] = draw.integers(0, 3, (3, theirs.sum())) * [[1], [0], [2]] + [
+            [0],
+            [1],
+            [1],
+        ]
+        found.append(estimate_apart(fl.Dataset(schema, columns, group, label, weight), fold, watched))
+    np.testing.assert_array_equal(found[0][fold == 1], found[1][fold == 1])
+    assert not np.array_equal(found[0][fold == 0], found[1][fold == 0])
 
 
 def test_multipliers_depend_only_on_people_set_apart() -> None:
@@ -109,6 +129,14 @@ def test_multipliers_depend_only_on_people_set_apart() -> None:
     np.testing.assert_array_equal(other.twins.apart, apart)
     for asked in ({"DP": 0.05}, {"EOd": 0.1}):
         assert other.ceiling(asked).duals == study().ceiling(asked).duals
+        question = Question(tuple(asked), (), ACCURACY, people().groups, people().counts)
+        least = [
+            Forecast.of(question, own.twins.seen(False), 1.645).least(
+                np.full(own.ceiling(asked).curve.duals.shape[1], 0.1)
+            )
+            for own in (other, study())
+        ]
+        assert least[0] == least[1]
     np.testing.assert_array_equal(other.twins.seen(False).crowd.strength, study().twins.seen(False).crowd.strength)
 
 

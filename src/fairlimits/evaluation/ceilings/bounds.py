@@ -138,41 +138,30 @@ def find_bound(near: Near, crowd: Crowd, duals: Floats, least: float, heavy: flo
     free = float((shares * credit).sum() + found.total.sum() / every) / 2
     single = crowd.size == 1
     alone = float((found.total[single] - found.tau[single]).sum()) / every / 2
-    within = _given_kinds(crowd, found, slope)
-    if crowd.weighted is None:
-        # Of people without a twin all of the error is in how many there are, by sort: no model is needed for that.
-        errors = np.concatenate([within[: len(single)][~single], within[len(single) :], _of_kinds(crowd, found, slope)])
-    else:
-        errors = _of_totals(crowd, found, slope)
-    return Bound(duals, lagrangian, free, alone, errors / every, within / every)
+    errors, given = _errors(crowd, found, slope)
+    return Bound(duals, lagrangian, free, alone, errors / every, given / every)
 
 
-def _given_kinds(crowd: Crowd, found: Magnitude, slope: Floats) -> Floats:
-    """Errors where kinds are given: one for each kind, then one for each sort of the kinds of many people."""
-    linear = crowd.local(slope)
-    # Against the model of other kinds: never too small on average, whatever the model.
-    off = (found.total - found.expected) / 2 + ((crowd.mass - crowd.size[:, None] * crowd.chances) * linear).sum(axis=1)
-    if crowd.weighted is not None:
-        return np.asarray(off)
-    # By leaving out one person after the other: never too small on average either (Efron and Stein).
-    count, n = crowd.counts[crowd.many], crowd.size[crowd.many, None]
-    fewer = found.fewer / 2 - linear[crowd.many]
-    fewer = fewer - (count / n * fewer).sum(axis=1, keepdims=True)
-    return np.concatenate([np.where(crowd.many, 0.0, off), (np.sqrt(count * n / (n - 1)) * fewer).reshape(-1)])
+def _errors(crowd: Crowd, found: Magnitude, slope: Floats) -> tuple[Floats, Floats]:
+    """Errors of the sum over people, and those where kinds are given.
 
-
-def _of_kinds(crowd: Crowd, found: Magnitude, slope: Floats) -> Floats:
-    """Errors by which kinds come to be there: what one more person of each kind adds, against the mean."""
-    size, single, many = crowd.size, crowd.size == 1, crowd.many
-    added = np.where(single, found.total, np.where(size == 2, 2 * found.tau - found.alone, found.tau))
-    added[many] = found.total[many] - (crowd.counts[many] * found.fewer).sum(axis=1) / size[many]
-    share = np.where((many | single)[:, None], crowd.counts / size[:, None], crowd.chances)
-    added = added / 2 + (share * crowd.local(slope)).sum(axis=1)
-    return np.asarray(np.sqrt(size) * (added - (size @ added) / size.sum()))
-
-
-def _of_totals(crowd: Crowd, found: Magnitude, slope: Floats) -> Floats:
-    """Errors of weighted people: totals of kinds against the mean, never too small, and too large for large kinds."""
-    total = found.total / 2 + (crowd.mass * crowd.local(slope)).sum(axis=1)
-    mass = crowd.mass.sum(axis=1)
-    return np.asarray(total - mass * total.sum() / mass.sum())
+    Of kinds of some people against the model of other kinds, which is never too small on average, whatever the model.
+    Of kinds of many by leaving out one person after the other, which is not either (Efron and Stein). Where kinds are
+    not given, what one more person of each kind adds, against the mean, comes on top. Of people without a twin all of
+    the error is there, and no model is needed.
+    """
+    linear, size, mass = crowd.local(slope), crowd.size, crowd.mass
+    single, many = size == 1, crowd.many
+    # Of people with weights the bound is a ratio: so much belongs to each unit of weight.
+    unit = 0.0 if crowd.weighted is None else (found.total.sum() / 2 + (mass * linear).sum()) / mass.sum()
+    linear = linear - unit
+    off = (found.total - found.expected) / 2 + ((mass - size[:, None] * crowd.chances) * linear).sum(axis=1)
+    drops = found.drops
+    each, n = drops.by / 2 + drops.weight * linear[drops.kind, drops.sort], size[drops.kind]
+    mean = np.bincount(drops.kind, drops.times * each, minlength=len(size)) / size
+    within = np.sqrt(drops.times * n / (n - 1)) * (each - mean[drops.kind])
+    added = np.where(single, found.total, np.where(size == 2, 2 * found.tau - found.alone, found.tau)) / 2
+    added = added + (np.where(single[:, None], mass, crowd.chances) * linear).sum(axis=1)
+    added[many] = mean[many]
+    between = np.sqrt(size) * (added - size @ added / size.sum())
+    return np.concatenate([off[~single & ~many], within, between]), np.concatenate([off[~many], within])

@@ -138,6 +138,29 @@ class Crowd:
 
 
 @dataclass(frozen=True, eq=False)
+class Drops:
+    """What kinds of many people lose without one of them: an entry for each sort or, with weights, for each person.
+
+    Parameters
+    ----------
+    kind, sort : ndarray of int of shape (E,)
+        Kind and sort of the person.
+    times : ndarray of int of shape (E,)
+        How many people the entry stands for.
+    weight : ndarray of shape (E,)
+        What each of them counts.
+    by : ndarray of shape (E,)
+        How much lower the kind's part is without one of them.
+    """
+
+    kind: Ints
+    sort: Ints
+    times: Ints
+    weight: Floats
+    by: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Magnitude:
     """The upper estimate of the sum of the size of m over people, kind by kind.
 
@@ -153,8 +176,8 @@ class Magnitude:
         Root mean square of m by the model alone.
     gradient : ndarray of shape (G, 2)
         Derivative of the sum of all parts by Z, tau held fixed.
-    fewer : ndarray of shape (M, T)
-        Of kinds of many people, the part with one person fewer of each sort; nothing if people have weights.
+    drops : Drops
+        How the parts of kinds of many people depend on each of them.
     """
 
     total: Floats
@@ -162,7 +185,7 @@ class Magnitude:
     alone: Floats
     tau: Floats
     gradient: Floats
-    fewer: Floats
+    drops: Drops
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,12 +229,11 @@ def magnitude(crowd: Crowd, credit: Floats, least: float, heavy: float = 1.0) ->
     tau, alone = model.tau(), (crowd.chances * np.abs(z)).sum(axis=1)
     if crowd.weighted is None:
         total, slope = _of_sorts(crowd.counts, z, model)
-        fewer = _with_fewer(crowd, z, model)
+        drops = _drops(crowd, z, model, total)
     else:
-        total, slope = _of_halves(crowd, crowd.weighted, z, model, heavy)
-        fewer = np.zeros((0, z.shape[1]))
+        total, slope, drops = _of_halves(crowd, crowd.weighted, z, model, heavy)
     expected = np.where(crowd.size == 1, alone, crowd.size * tau)
-    return Magnitude(total, expected, alone, tau, crowd.collect(slope, len(credit)), fewer)
+    return Magnitude(total, expected, alone, tau, crowd.collect(slope, len(credit)), drops)
 
 
 def _of_sorts(counts: Ints, z: Floats, model: _Model) -> tuple[Floats, Floats]:
@@ -229,16 +251,13 @@ def _of_sorts(counts: Ints, z: Floats, model: _Model) -> tuple[Floats, Floats]:
     return total, slope
 
 
-def _with_fewer(crowd: Crowd, z: Floats, model: _Model) -> Floats:
-    """Parts of kinds of many people (M, T) with one person fewer of each sort that there is."""
-    counts, z, model = crowd.counts[crowd.many], z[crowd.many], model.take(np.flatnonzero(crowd.many))
-    fewer = np.zeros(counts.shape)
-    for sort in range(counts.shape[1]):
-        there = np.flatnonzero(counts[:, sort])
-        left = counts[there]
-        left[:, sort] -= 1
-        fewer[there, sort] = _of_sorts(left, z[there], model.take(there))[0]
-    return fewer
+def _drops(crowd: Crowd, z: Floats, model: _Model, total: Floats) -> Drops:
+    """What kinds of many people lose without a person of each sort that there is."""
+    kind, sort = np.nonzero(crowd.counts * crowd.many[:, None])
+    left = crowd.counts[kind]
+    left[np.arange(len(kind)), sort] -= 1
+    by = total[kind] - _of_sorts(left, z[kind], model.take(kind))[0]
+    return Drops(kind, sort, crowd.counts[kind, sort], np.ones(len(kind)), by)
 
 
 def _of_pairs(counts: Ints, z: Floats, model: _Model) -> tuple[Floats, Floats]:
@@ -257,30 +276,43 @@ def _of_pairs(counts: Ints, z: Floats, model: _Model) -> tuple[Floats, Floats]:
     return total, (pairs * z[:, None, :] / tau).sum(axis=2)
 
 
-def _of_halves(crowd: Crowd, people: Weighted, z: Floats, model: _Model, heavy: float) -> tuple[Floats, Floats]:
-    """Parts of all kinds, and their derivatives by the Z of each sort, of people with weights."""
+def _of_halves(crowd: Crowd, people: Weighted, z: Floats, model: _Model, heavy: float) -> tuple[Floats, Floats, Drops]:
+    """Parts of all kinds of people with weights, their derivatives by the Z of sorts, and what each person adds."""
     half = people.kind * 2 + people.half
     count = 2 * len(z)
-    size = np.bincount(half, minlength=count)
     value = people.weight * z[people.kind, people.sort]
-    first, second = np.bincount(half, value, minlength=count), np.bincount(half, value**2, minlength=count)
-    other = np.arange(count) ^ 1
-    strength = np.repeat(model.strength, 2)
-    rest = strength + size[other]
-    left = (strength * np.repeat(model.mean, 2) + first[other]) / rest
-    left_square = (strength * heavy * np.repeat(model.square, 2) + second[other]) / rest
-    tau = root(left, left_square, rest, np.repeat(model.floor, 2))
-    several = size > 1
-    part = np.where(size == 1, np.sqrt(second), 0.0)
-    part[several] = (
-        (first[several] ** 2 - second[several]) / (size[several] - 1) / tau[several] + size[several] * tau[several]
-    ) / 2
+    size = np.bincount(half, minlength=count)
+    first, second = (np.bincount(half, own, minlength=count).astype(np.float64) for own in (value, value**2))
+
+    def tau_of(which: Ints, first: Floats, second: Floats, size: Ints) -> Floats:
+        """Of halves of which the other halves have such sums."""
+        own, strength = which // 2, model.strength[which // 2]
+        rest = strength + size
+        mean = (strength * model.mean[own] + first) / rest
+        return root(mean, (strength * heavy * model.square[own] + second) / rest, rest, model.floor[own])
+
+    every = np.arange(count)
+    tau = tau_of(every, first[every ^ 1], second[every ^ 1], size[every ^ 1])
+    part = _of_sums(first, second, size, tau)
     slope = np.sign(value)
-    own = several[half]
-    slope[own] = (first[half] - value)[own] / (size[half] - 1)[own] / tau[half][own]
+    several = size[half] > 1
+    slope[several] = ((first[half] - value) / np.maximum(size[half] - 1, 1) / tau[half])[several]
     place = people.kind * z.shape[1] + people.sort
     by_sort = np.asarray(np.bincount(place, slope * people.weight, minlength=z.size), dtype=np.float64)
-    return part.reshape(-1, 2).sum(axis=1), by_sort.reshape(z.shape)
+    # Without a person the half has other sums, and the other half another tau.
+    who = np.flatnonzero(crowd.many[people.kind])
+    own, other = half[who], half[who] ^ 1
+    left = (first[own] - value[who], second[own] - value[who] ** 2, size[own] - 1)
+    without = _of_sums(*left, tau[own]) + _of_sums(first[other], second[other], size[other], tau_of(other, *left))
+    by = part[own] + part[other] - without
+    drops = Drops(people.kind[who], people.sort[who], np.ones(len(who), dtype=np.int64), people.weight[who], by)
+    return part.reshape(-1, 2).sum(axis=1), by_sort.reshape(z.shape), drops
+
+
+def _of_sums(first: Floats, second: Floats, size: Ints, tau: Floats) -> Floats:
+    """Parts of people with such sums of values and of squares: means over pairs times the number of people."""
+    pairs = (first**2 - second) / np.maximum(size - 1, 1) / tau
+    return np.where(size > 1, (pairs + size * tau) / 2, np.sqrt(np.maximum(second, 0)) * (size > 0))
 
 
 def root(mean: Floats, square: Floats, people: Floats | float, floor: Floats | float) -> Floats:
