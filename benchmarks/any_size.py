@@ -8,7 +8,9 @@ wrong.
 The true limit at DP within 0.05, group hidden, is that of a program on 65,536 cells of the true P(Y | x) and P(A | x),
 on rows of all files alike. The bar, fixed before anything was measured: the limit that is estimated on fifty million
 rows lies within 0.2 points of it, in less than 2 GB, and a row costs the same in each pass at every size, within 15%.
-Beside it stand the seconds of feature cells on the same rows, and what a sample of 50,000 rows alone would have said.
+Samples are as large at every size, and so is what they cost; a further row costs what the difference between two sizes
+says. Beside it stand the seconds of feature cells on the same rows, and what a sample of 50,000 rows alone would have
+said.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +34,7 @@ from scipy.special import expit
 
 import fairlimits as fl
 from benchmarks.cases import peak_megabytes, table
-from benchmarks.scale import processor_seconds
+from benchmarks.passes import memory, watched
 
 ROWS = (1, 10, 50)  # million
 FILE_ROWS = 1_000_000
@@ -103,27 +106,30 @@ def true_limit(files: int) -> float:
 
 def measure(folder: Path, files: int) -> dict[str, Any]:
     """Learn, solve and judge on some files in this process."""
-    begin = time.perf_counter(), processor_seconds()
-    learn, test = fl.open_data(folder, stream=True, **ROLES).split(0.3)
-    outcome = fl.estimate_outcome(learn)
-    learned = time.perf_counter(), processor_seconds()
-    rule = fl.solve(outcome, {"DP": TOLERANCE})
-    solved = time.perf_counter(), processor_seconds()
-    held = fl.evaluate(rule, test)
-    end = time.perf_counter(), processor_seconds()
+    begin = time.perf_counter()
+    with watched() as passes, memory() as most:
+        learn, test = fl.open_data(folder, stream=True, **ROLES).split(0.3)
+        outcome = fl.estimate_outcome(learn)
+        learned = time.perf_counter()
+        rule = fl.solve(outcome, {"DP": TOLERANCE})
+        held = fl.evaluate(rule, test)
+        end = time.perf_counter()
+        together = most()
     rows = files * FILE_ROWS
+    spent: dict[str, float] = {}
+    for own in passes:
+        spent[own.name] = spent.get(own.name, 0.0) + 1e6 * own.rows / rows
     return {
         "rows": rows,
         "plug-in": rule.accuracy,
         "held out": list(held.accuracy),
         "gap": list(held.gaps["DP"]),
         "curve": [list(point) for point in getattr(outcome, "learning_curve", ())],
-        "seconds": end[0] - begin[0],
-        "learning": learned[0] - begin[0],
-        # The rows to learn from, with their q; and those held out.
-        "summing": 1e6 * (solved[1] - learned[1]) / (0.7 * rows),
-        "judging": 1e6 * (end[1] - solved[1]) / (0.3 * rows),
+        "seconds": end - begin,
+        "learning": learned - begin,
+        "passes": spent,
         "peak MB": peak_megabytes(),
+        "together MB": together,
     }
 
 
@@ -148,11 +154,13 @@ def run(sizes: tuple[int, ...] = ROWS) -> list[dict[str, Any]]:
         folder = Path(tempfile.mkdtemp(prefix="fairlimits-any-size-"))
         try:
             write_rows(folder, files)
+            load = os.getloadavg()[0]
             command = [sys.executable, "-m", "benchmarks.any_size", str(folder), str(files)]
             answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             found = json.loads(answer.stdout)
             found |= {"truth": true_limit(files), "features": measure_features(folder), "sample": of_a_sample(folder)}
-            results.append(found | {"load": os.getloadavg()[0]})
+            results.append(found | {"load": load})
+            print(json.dumps(results[-1]), file=sys.stderr, flush=True)
         finally:
             shutil.rmtree(folder)
     return results
@@ -173,24 +181,16 @@ def markdown(results: list[dict[str, Any]]) -> str:
         )
         for own in results
     ]
-    costs = (
-        "rows",
-        "seconds",
-        "of which learning",
-        "CPU µs a row, summing q",
-        "judging",
-        "peak memory",
-        "feature cells",
-    )
+    costs = ("rows", "seconds", "of which learning", "peak memory", "with what it started", "feature cells", "load")
     spent = [
         (
             f"{own['rows']:,}",
             f"{own['seconds']:.0f}",
             f"{own['learning']:.0f}",
-            f"{own['summing']:.2f}",
-            f"{own['judging']:.2f}",
             f"{own['peak MB']:.0f} MB",
+            f"{own['together MB']:.0f} MB",
             f"{own['features']:.0f} s",
+            f"{own['load']:.1f}",
         )
         for own in results
     ]
@@ -200,10 +200,29 @@ def markdown(results: list[dict[str, Any]]) -> str:
         + "."
         for own in results
     ]
-    rates = [own["summing"] for own in results]
-    flat = f"The cost of a row in the pass that sums q varies by {100 * (max(rates) / min(rates) - 1):.0f}%."
-    load = "Load of the machine: " + ", ".join(f"{own['load']:.1f}" for own in results) + "."
-    return "\n\n".join((table(heads, lines), table(costs, spent), flat, *curves, load))
+    return "\n\n".join((table(heads, lines), table(costs, spent), _passes(results), *curves))
+
+
+def _passes(results: list[dict[str, Any]]) -> str:
+    """What a row costs in each pass, at every size and between two sizes."""
+    names = list(results[0]["passes"])
+    heads = ["CPU µs a row of the table", *names, "together"]
+    lines = [
+        [f"{own['rows']:,} rows", *(f"{each:.2f}" for each in (*own["passes"].values(), sum(own["passes"].values())))]
+        for own in results
+    ]
+    further = []
+    for less, more in pairwise(results):
+        rows = more["rows"] - less["rows"]
+        spent = [(more["passes"][name] * more["rows"] - less["passes"][name] * less["rows"]) / rows for name in names]
+        further.append([*spent, sum(spent)])
+        lines.append([f"a further row, {less['rows']:,} to {more['rows']:,}", *(f"{each:.2f}" for each in further[-1])])
+    text = table(heads, lines)
+    if len(further) > 1:
+        apart = [max(own) / min(own) - 1 if min(own) > 0 else np.inf for own in zip(*further, strict=True)]
+        each = ", ".join(f"{name} {100 * own:.0f}%" for name, own in zip([*names, "together"], apart, strict=True))
+        text += f"\n\nWhat a further row costs differs from size to size by: {each}."
+    return text
 
 
 if __name__ == "__main__":

@@ -25,5 +25,15 @@ def test_the_simulated_law_is_a_law_and_its_last_files_differ(tmp_path: Path, mo
     assert abs(found["plug-in"] - truth) < 0.06
     text = any_size.markdown([found | {"truth": truth, "features": 1.0, "sample": truth + 0.01, "load": 0.5}])
     assert "| 6,000 |" in text
+    assert set(found["passes"]) == {"columns", "medians", "sides", "sample", "placing", "summing q", "judging"}
+    assert all(own > 0 for own in found["passes"].values())
+    assert found["together MB"] > 100
     assert "+1.00" in text
     assert "Learning curve at 6,000 rows" in text
+
+
+def test_what_a_further_row_costs_is_the_difference_of_two_sizes() -> None:
+    sizes = [{"rows": rows, "passes": {"columns": 2.0 + 6 / rows, "sample": 1.0}} for rows in (1, 2, 4)]
+    text = any_size._passes(sizes)
+    assert "| a further row, 1 to 2 | 2.00 | 1.00 | 3.00 |" in text
+    assert "columns 0%, sample 0%, together 0%" in text

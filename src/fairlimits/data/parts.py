@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from fairlimits._util.progress import Progress, silent
-from fairlimits._util.threads import usable_cores
+from fairlimits._util.threads import ONE_BLAS_THREAD, usable_cores
 from fairlimits.data.csv_blocks import csv_batches, is_csv
 from fairlimits.data.tables import CSV_CONVERSION
 from fairlimits.errors import FileError, InputError
@@ -151,14 +151,16 @@ class ArrowParts:
         cores = usable_cores()
         pool = ThreadPoolExecutor(cores)
         try:
-            for part, batch in self._batches(columns):
-                if batch.num_rows:
-                    waiting.append((pool.submit(work, part, pa.Table.from_batches([batch])), batch.num_rows))
-                # Reading runs ahead of the work by one part, no more: that bounds the memory.
-                if len(waiting) > cores:
+            # The parts are shared out among threads already: BLAS with threads of its own would take their cores.
+            with ONE_BLAS_THREAD:
+                for part, batch in self._batches(columns):
+                    if batch.num_rows:
+                        waiting.append((pool.submit(work, part, pa.Table.from_batches([batch])), batch.num_rows))
+                    # Reading runs ahead of the work by one part, no more: that bounds the memory.
+                    if len(waiting) > cores:
+                        take()
+                while waiting:
                     take()
-            while waiting:
-                take()
         finally:
             pool.shutdown(cancel_futures=True)
         return None if total is None else finish(total)

@@ -25,7 +25,7 @@ from fairlimits.law.cells.labelled import LabelledCells
 from fairlimits.law.cells.origins import Origin, Partition
 from fairlimits.law.cells.outcome_cells import OutcomeCells, Space, cells_between, chance_cuts, chances_of_label
 from fairlimits.law.cells.quantizer.codebook import Codebook, assign, check_enough_rows
-from fairlimits.law.cells.quantizer.nearest import Floats32, Workers
+from fairlimits.law.cells.quantizer.nearest import Floats32
 from fairlimits.law.cells.quantizer.rows import Rows
 from fairlimits.law.outcome.streamed import RowEstimates, StreamedOutcome
 from fairlimits.notions import CountedPeople
@@ -54,24 +54,23 @@ def cut_streamed(
     encoding = outcome.learned.encoding
     rows = outcome.learned.facts.counted
     place = _Place(encoding, partition, cells, relative_error, random_state)
-    with Workers():
-        found: tuple[Space, Codebook] | None = fold(
-            partial(_drawn, outcome.estimates, encoding, partition == "blend", min(1.0, ROWS_PER_CELL * cells / rows)),
-            operator.add,
-            place,
-            tell=lambda done, words: tell(0.3 * done, f"drawing people to place cells by, {words}"),
-        )
-        if found is None:
-            raise _changed()
-        space, codebook = found
-        # Weights are counted in units of about their mean, which is a power of two so that it rounds nothing.
-        unit = 2.0 ** round(np.log2(outcome.learned.total_weight / rows))
-        sums: CellSums | None = fold(
-            partial(_summed, outcome.estimates, space, codebook.centroids, unit),
-            operator.add,
-            _same,
-            tell=lambda done, words: tell(0.3 + 0.7 * done, f"summing over cells, {words}"),
-        )
+    found: tuple[Space, Codebook] | None = fold(
+        partial(_drawn, outcome.estimates, encoding, partition == "blend", min(1.0, ROWS_PER_CELL * cells / rows)),
+        operator.add,
+        place,
+        tell=lambda done, words: tell(0.3 * done, f"drawing people to place cells by, {words}"),
+    )
+    if found is None:
+        raise _changed()
+    space, codebook = found
+    # Weights are counted in units of about their mean, which is a power of two so that it rounds nothing.
+    unit = 2.0 ** round(np.log2(outcome.learned.total_weight / rows))
+    sums: CellSums | None = fold(
+        partial(_summed, outcome.estimates, space, codebook.centroids, unit),
+        operator.add,
+        _same,
+        tell=lambda done, words: tell(0.3 + 0.7 * done, f"summing over cells, {words}"),
+    )
     if sums is None:
         raise _changed()
     return _distribution(outcome, space, codebook, sums, partition, random_state, relative_error)

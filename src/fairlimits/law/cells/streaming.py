@@ -20,7 +20,7 @@ from fairlimits.data import Dataset, Encoding, Learned, Part, Reader, Stream
 from fairlimits.errors import DataError
 from fairlimits.law.cells.counts import Counts, count_cells
 from fairlimits.law.cells.quantizer.codebook import Codebook, check_enough_rows, check_settings, first_centroids, refine
-from fairlimits.law.cells.quantizer.nearest import Floats32, Points, Sweep, Totals, Workers, squared_norms
+from fairlimits.law.cells.quantizer.nearest import Floats32, Points, Sweep, Totals, squared_norms
 from fairlimits.law.cells.quantizer.rows import Rows
 from fairlimits.law.cells.quantizer.seeding import check_distinct, drawn_at, merged, sample_marks, sample_size
 
@@ -138,14 +138,13 @@ def count_stream(
         How many rows there are, whatever their weight.
     """
     work = partial(_counted, Encoder(reader, encoding), centroids)
-    with Workers():  # which holds BLAS to one thread: the parts are shared out among threads already
-        counted: tuple[Counts, int] | None = stream.parts.fold(
-            work,
-            _counts_sum,
-            _same,
-            columns=reader.columns,
-            tell=lambda done, words: tell(done, f"counting, {words}"),
-        )
+    counted: tuple[Counts, int] | None = stream.parts.fold(
+        work,
+        _counts_sum,
+        _same,
+        columns=reader.columns,
+        tell=lambda done, words: tell(done, f"counting, {words}"),
+    )
     if counted is None or not counted[0].rows.any():
         raise DataError("No row counts: there are none, or all weights are 0; give some rows a weight above 0.")
     return counted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlimits._util.archives import nest, unnest
+from fairlimits._util.threads import ONE_BLAS_THREAD
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, read_features
 from fairlimits.errors import FileError, InputError
@@ -20,6 +22,9 @@ from fairlimits.law.outcome.codes import Codes, Columns
 from fairlimits.law.outcome.ensembles import Ensemble, distinct_rows
 from fairlimits.law.outcome.recalibration import Recalibration
 from fairlimits.law.outcome.splits import GroupSplit, joint
+
+# Rows from which on it pays to hold BLAS to one thread, which takes some milliseconds.
+_MANY_ROWS = 1000
 
 Packed: TypeAlias = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
@@ -62,8 +67,10 @@ class SplitLaw:
     def _predict(self, columns: Columns, n_rows: int) -> Floats:
         codes = self.codes.transform(columns, n_rows)
         encoded = self.encoding.transform(columns, n_rows) if self._linear else None
-        label = self.label.chances(codes, encoded)[:, 0]
-        sides = [side.chances(codes, encoded, 2) for side in self.sides]
+        # Rows are multiplied a few at a time: threads of BLAS wait for each other longer than that takes.
+        with ONE_BLAS_THREAD if n_rows > _MANY_ROWS else nullcontext():
+            label = self.label.chances(codes, encoded)[:, 0]
+            sides = [side.chances(codes, encoded, 2) for side in self.sides]
         return joint(label, sides, self.splits, len(self.codes.schema.groups))
 
     def predict_fold(self, fold: int, columns: Columns, n_rows: int) -> Floats:
