@@ -9,7 +9,7 @@ from fairlimits.data.benchmarks import (
     load_dataset,
     load_table,
 )
-from fairlimits.data.bins import Bins, parse_bins
+from fairlimits.data.bins import Bins, bin_names, parse_bins
 from fairlimits.data.columns import Table, as_table, read_numbers, read_values
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.draws import DrawBy, check_draw_by, check_seed, content_keys, row_draws
@@ -55,6 +55,7 @@ __all__ = [
     "benchmark_file",
     "benchmark_names",
     "benchmark_status",
+    "bin_names",
     "category_columns",
     "check_draw_by",
     "check_seed",

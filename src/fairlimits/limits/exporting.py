@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlimits._util.storage import write_text
-from fairlimits.data import MISSING, Feature, value_text
+from fairlimits.data import Feature, bin_names, value_text
 from fairlimits.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,14 +40,12 @@ def _tables(rule: Rule) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     schema = law.schema
     if schema is None or law.encoding is None or law.centroids is None:
         raise InputError("The rule's cells are bare numbers, without columns to look people up by; use discretize.")
-    if schema.bins:
-        names = ", ".join(name for name, _ in schema.bins)
-        raise InputError(f"The columns {names} are cut into bins; cut them in the table itself to export a rule.")
     header: dict[str, Any] = {
         "aware": rule.aware,
         "features": [_feature(own) for own in schema.features],
         "sensitive": list(schema.sensitive),
         "groups": schema.group_places(),
+        "bins": {name: (cuts, bin_names(cuts)) for name, cuts in schema.bins},
         "by_outcome": law.places is not None,
     }
     arrays: dict[str, NDArray[Any]] = {"scores": rule.scores}
@@ -60,15 +58,19 @@ def _tables(rule: Rule) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def _feature(feature: Feature) -> dict[str, Any]:
-    texts = [value_text(own) for own in feature.categories]
-    place = {own: at for at, own in enumerate(texts)}
-    missing, other = place.get(MISSING), None if feature.other is None else place[feature.other]
+    """How a feature's values become codes; those that are not known, or missing, have codes of their own."""
+    known = [own for own in feature.categories if own is not None]
+    # Numbers and truth values, which a .csv file may write in another way; a missing value is always the last.
+    numbers = bool(known) and not any(isinstance(own, str) for own in known)
+    missing = len(known) if len(known) < len(feature.categories) else None
+    other = None if feature.other is None else known.index(feature.other)
     fallback = next((own for own in (missing, other) if own is not None), -1)
     return {
         "name": feature.name,
         "kind": feature.kind,
         "date": feature.date,
-        "texts": texts,
+        "numbers": numbers,
+        "values": [float(own) if numbers else value_text(own) for own in known],
         "missing": fallback,
         "unknown": fallback if other is None else other,
     }

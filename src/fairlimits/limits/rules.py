@@ -324,7 +324,7 @@ class Rule(Checked, Shown):
         """Write the rule as one Python file that runs wherever numpy is, without this package.
 
         The file has a function ``decide(columns)``, and as a program reads a .csv file and writes the scores. It gives
-        the scores of `decide`. Columns cut into bins, and classifiers of your own, cannot be exported.
+        the scores of `decide`. Classifiers of your own cannot be exported.
 
         Parameters
         ----------

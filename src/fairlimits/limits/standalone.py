@@ -17,6 +17,7 @@ import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ DATA = ""
 
 _SEPARATOR = " / "
 _MISSING = "(missing)"
+
+# What fairlimits takes for a missing value in a .csv file.
+_NULLS = ("", "NA", "NaN", "null", "?")
 
 # As many rows at a time as fairlimits takes, for the same sums.
 _MASKS, _ROWS = 60_000, 4_096
@@ -39,7 +43,7 @@ def decide(columns: Mapping[str, Sequence[Any]]) -> Any:
         The people's values, by column; others than the rule looks at are ignored.
     """
     header, arrays = _RULE
-    coded = {feature["name"]: _coded(feature, columns) for feature in header["features"]}
+    coded = {feature["name"]: _coded(header, feature, columns) for feature in header["features"]}
     group = _groups(header, columns) if header["aware"] else None
     cell = _cells(header, arrays, coded, group)
     scores = arrays["scores"]
@@ -52,42 +56,106 @@ def _load(data: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return json.loads(arrays.pop("header").tobytes().decode()), arrays
 
 
-def _column(columns: Mapping[str, Sequence[Any]], name: str) -> Sequence[Any]:
+def _column(header: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], name: str) -> Any:
+    """The values of a column as an array: of numbers where it holds such; cut into ranges where the rule does that."""
     if name not in columns:
         raise KeyError(f"There is no column {name!r}; the rule needs it.")
-    return columns[name]
+    values: Any = columns[name]
+    if not isinstance(values, np.ndarray):
+        values = np.asarray(values, dtype=None if hasattr(values, "dtype") else object)
+    if name not in header["bins"]:
+        return values
+    cuts, ranges = header["bins"][name]
+    if values.dtype == object and all(_is_missing(own) or own in ranges for own in values.tolist()):
+        # Cut before.
+        return values
+    numbers = _numbers(name, values, date=False)
+    places = np.where(np.isnan(numbers), len(ranges), np.searchsorted(cuts, numbers, side="right"))
+    return np.array([*ranges, None], dtype=object)[places]
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:
+        # pandas' own missing value is neither equal nor unequal to itself.
+        return True
 
 
 def _text(value: Any) -> str:
-    if value is None or value != value or (isinstance(value, str) and not value.strip()):
+    if _is_missing(value):
         return _MISSING
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _coded(feature: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]) -> Any:
-    values = _column(columns, feature["name"])
+def _number(value: Any) -> Any:
+    """A number, or a truth value as one, from what a file may have as text; None if it is none."""
+    text = str(value).strip().lower()
+    try:
+        return float({"true": 1, "false": 0}.get(text, text))
+    except ValueError:
+        return None
+
+
+def _plain(text: str) -> str:
+    """How fairlimits writes the number or truth value that a text spells."""
+    if text.lower() in ("true", "false"):
+        return text.capitalize()
+    number = _number(text)
+    return text if number is None else _text(number)
+
+
+def _numbers(name: str, values: Any, date: bool) -> Any:
+    """Values as floats; dates as days since 1970-01-01."""
+    if date and values.dtype.kind not in "iufb":
+        if values.dtype.kind != "M":
+            days = [np.datetime64("NaT") if _is_missing(own) else _moment(own) for own in values.tolist()]
+            values = np.array(days, dtype="datetime64[us]")
+        units = values.astype("datetime64[us]")
+        return np.where(np.isnat(units), np.nan, units.astype(np.int64) / 86_400_000_000)
+    if values.dtype.kind in "iufb":
+        numbers = values.astype(np.float64)
+    else:
+        numbers = np.array([np.nan if _is_missing(own) else float(own) for own in values.tolist()], dtype=np.float64)
+    if np.isinf(numbers).any():
+        raise ValueError(f"The column {name!r} holds infinite values; replace them.")
+    return numbers
+
+
+def _moment(value: Any) -> Any:
+    """A date, with or without a time, as numpy has it; one with a time zone in UTC."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(timezone.utc).replace(tzinfo=None)
+    return np.datetime64(value, "us")
+
+
+def _coded(header: Mapping[str, Any], feature: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]) -> Any:
+    name, values = feature["name"], _column(header, columns, feature["name"])
     if feature["kind"] == "numeric":
-        if feature["date"] and len(values) and isinstance(values[0], str):
-            return np.asarray(values, dtype="datetime64[us]").astype(np.int64) / 86_400_000_000
-        if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
-            return values.astype(np.float64)
-        return np.array([np.nan if _text(own) == _MISSING else float(own) for own in values])
-    known = dict(zip(feature["texts"], range(len(feature["texts"])), strict=True))
-    known[_MISSING] = feature["missing"]
-    unknown, seen = feature["unknown"], {}
-    for own in values.tolist() if isinstance(values, np.ndarray) else values:
+        return _numbers(name, values, feature["date"])
+    known = dict(zip(feature["values"], range(len(feature["values"])), strict=True))
+    read, unknown, seen = _number if feature["numbers"] else _text, feature["unknown"], {}
+    found = values.tolist()
+    for own in found:
         if own not in seen:
-            seen[own] = known.get(_text(own), unknown)
-    return np.array([seen[own] for own in values], dtype=np.int64)
+            seen[own] = feature["missing"] if _is_missing(own) else known.get(read(own), unknown)
+    return np.array([seen[own] for own in found], dtype=np.int64)
 
 
 def _groups(header: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]) -> Any:
-    parts = [[_text(own) for own in _column(columns, name)] for name in header["sensitive"]]
-    names = [_SEPARATOR.join(own) for own in zip(*parts, strict=True)]
-    strange = sorted(set(names) - set(header["groups"]))
+    parts = [[_text(own) for own in _column(header, columns, name).tolist()] for name in header["sensitive"]]
+    places = {}
+    for own in set(zip(*parts, strict=True)):
+        ways = (_SEPARATOR.join(own), _SEPARATOR.join(map(_plain, own)))
+        places[own] = next((header["groups"][name] for name in ways if name in header["groups"]), None)
+    strange = sorted(_SEPARATOR.join(own) for own, place in places.items() if place is None)
     if strange:
         raise ValueError(f"The groups {', '.join(strange)} are not known to the rule.")
-    return np.array([header["groups"][own] for own in names], dtype=np.int64)
+    return np.array([places[own] for own in zip(*parts, strict=True)], dtype=np.int64)
 
 
 def _cells(header: Mapping[str, Any], arrays: Mapping[str, Any], coded: Mapping[str, Any], group: Any) -> Any:
@@ -203,7 +271,8 @@ def main(path: str) -> None:
     """Read a .csv file of people, and write their scores."""
     with open(path, encoding="utf-8", newline="") as file:
         heads, *lines = csv.reader(file)
-    scores = decide(dict(zip(heads, zip(*lines, strict=True), strict=True)))
+    values = [[None if own in _NULLS else own for own in column] for column in zip(*lines, strict=True)]
+    scores = decide(dict(zip(heads, values, strict=True))) if lines else np.zeros(0)
     sys.stdout.write("score\n" + "".join(f"{own:.17g}\n" for own in scores.tolist()))
 
 
