@@ -68,7 +68,7 @@ def test_what_was_not_counted_on_the_same_cells_is_refused() -> None:
         fl.merge([generated])
     with pytest.raises(InputError, match="bare numbers"):
         fl.merge([fl.CellDistribution.from_mass(np.ones((8, 3, 2)))])
-    with pytest.raises(InputError, match="no counts"):
+    with pytest.raises(InputError, match="not counts"):
         fl.merge([replace(first, origin=replace(first.origin, partition="outcome"))])
     with pytest.raises(InputError, match="nothing to merge"):
         fl.merge([])
