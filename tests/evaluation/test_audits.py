@@ -19,8 +19,8 @@ from fairlimits import Audit, CellDistribution, Dataset, audit
 from fairlimits._util.types import Floats
 from fairlimits.errors import DataError, InputError
 from fairlimits.evaluation import AuditedModel, BeatenWarning
+from fairlimits.evaluation.audits.audited_people import split_rows
 from fairlimits.evaluation.audits.matching import along
-from fairlimits.evaluation.audits.running import split_rows
 from fairlimits.limits.attained import by_group
 from fairlimits.notions.intervals import Estimate
 from fairlimits.notions.registry import NOTIONS, group_gaps
@@ -511,8 +511,8 @@ def test_bad_input_gets_a_sentence(case: str) -> None:
 
 
 def test_bad_data_and_cells_get_a_sentence() -> None:
-    with pytest.raises(InputError, match="cannot be audited"):
-        audit([1, 2], [0, 1])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="give a Dataset, one or more paths"):
+        audit([1, 2], [0, 1])
     dist = CellDistribution.from_mass(np.ones((3, 2, 2)))
     with pytest.raises(InputError, match="give aware=True"):
         audit(dist, [[0, 1], [0, 0], [1, 1]])

@@ -10,7 +10,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
-from fairlimits.errors import InputError
 from fairlimits.evaluation.reports.surveys import Survey
 from streams import ROLES, people, write
 
@@ -41,9 +40,3 @@ def test_a_report_of_files(tmp_path: Path) -> None:
     assert "row's place" in said
     assert held["best_hidden"]["low"] < 0.87 < held["best_hidden"]["high"] + 0.05
     assert "big" in page.to_html()
-
-
-def test_scenarios_take_no_models_with_files(tmp_path: Path) -> None:
-    folder = write(people(600), tmp_path / "big")
-    with pytest.raises(InputError, match="rows in memory"):
-        fl.compare_scenarios(folder, {"DP": 0.05}, predictions="age", **PLAIN)

@@ -156,11 +156,31 @@ class Stream:
             return "a hash of the row's place, its file and number in it"
         return "a hash of the features, so that people who are alike stay together, for these rows have no order"
 
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Columns that rules may see."""
+        return self._roles().features(self.parts.names)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Columns of label, group and weight."""
+        roles = self._roles()
+        return (roles.label, *roles.sensitive, *(() if roles.weight is None else (roles.weight,)))
+
+    def only(self, features: Sequence[str]) -> Stream:
+        """The same rows, on the same side, with some columns for features and no other."""
+        roles, chosen = self._roles(), tuple(features)
+        as_numbers, as_categories = (
+            tuple(name for name in own if name in chosen) for own in (roles.numeric, roles.categorical)
+        )
+        roles = replace(roles, chosen=chosen, drop=(), numeric=as_numbers, categorical=as_categories)
+        return replace(self, roles=roles, _known=[])
+
     def draw(self, random_state: int) -> Draw:
         """How rows are told apart: by their identifier, by where they stand, or else by their features."""
         if self.id or self.parts.ordered:
             return Draw(random_state, self.id)
-        return Draw(random_state, self._roles().features(self.parts.names))
+        return Draw(random_state, self.features)
 
     def split(self, test_size: float = 0.2, random_state: int = 0) -> tuple[Stream, Stream]:
         """Split the rows in two by hash, never by label or group (see `fairlimits.data.sides`).
@@ -200,12 +220,11 @@ class Stream:
         if self.side is None:
             return whole
         roles = self._roles()
-        needed = (*roles.sensitive, roles.label, *(() if roles.weight is None else (roles.weight,)))
         facts: Facts | None = self.parts.fold(
             partial(facts_of_side, roles, self.side),
             operator.add,
             _same,
-            columns=tuple(dict.fromkeys((*needed, *self.side.draw.names))),
+            columns=tuple(dict.fromkeys((*self.named, *self.side.draw.names))),
             tell=lambda done, words: tell(0.9 + 0.1 * done, f"counting, {words}"),
         )
         if facts is None:
@@ -228,13 +247,11 @@ class Stream:
             If columns are not read as they are: rare values are grouped, or dates become numbers.
         """
         roles = self._roles()
-        names = (*roles.features(self.parts.names), *roles.sensitive, roles.label)
-        names += () if roles.weight is None else (roles.weight,)
         facts: Facts | None = self.parts.fold(
             partial(facts_of, roles),
             operator.add,
             _same,
-            columns=names,
+            columns=(*self.features, *self.named),
             tell=lambda done, words: tell(0.7 * done, f"reading the columns, {words}"),
         )
         if facts is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -10,32 +11,36 @@ import numpy as np
 from fairlimits._util.frames import kind_of
 from fairlimits._util.suppression import check_suppress
 from fairlimits._util.types import Floats
-from fairlimits.data import Sensitive, find_groups
+from fairlimits.data import Dataset, Sensitive, Stream, find_groups, open_rows
 from fairlimits.errors import DataError, InputError
-from fairlimits.notions import RESAMPLES, CountedPeople, GroupRates, evaluate_scores, suppress_rates
+from fairlimits.evaluation.audits.audited_people import PeopleInParts
+from fairlimits.evaluation.audits.predictions import check_columns, from_rows
+from fairlimits.notions import RESAMPLES, CountedPeople, GroupRates, People, evaluate_scores, suppress_rates
 
 
 def group_rates(
     labels: Any,
     predictions: Any,
-    groups: Any,
+    groups: Any = None,
     *,
     weights: Any = None,
     suppress: int | None = None,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     random_state: int = 0,
+    **columns: Any,
 ) -> GroupRates:
     """Read how each group fares under decisions, with intervals, and who is lowest and highest.
 
     Parameters
     ----------
-    labels : array-like of shape (n,)
-        What came true: 0 or 1, or truth values.
-    predictions : array-like of shape (n,)
-        What was decided: 0 or 1, truth values, or chances of deciding 1.
-    groups : array-like of shape (n,) or (n, k), or data frame
-        Each person's group; of several columns, their combinations.
+    labels : array-like of shape (n,), Dataset, or what `open_data` takes or returns with ``stream=True``
+        What came true: 0 or 1, or truth values. Or people, whose labels and groups stand in columns; files and Dask
+        DataFrames are counted part by part.
+    predictions : array-like of shape (n,), or str
+        What was decided: 0 or 1, truth values, or chances of deciding 1. Of people, the name of a column.
+    groups : array-like of shape (n,) or (n, k), or data frame, optional
+        Each person's group; of several columns, their combinations. Left out where people are given.
     weights : array-like of shape (n,), optional
         What each person counts.
     suppress : int, optional
@@ -46,6 +51,8 @@ def group_rates(
         Times that rows are drawn anew for the intervals of gaps.
     random_state : int, default=0
         Seed of these draws.
+    **columns
+        How to read files, an Arrow dataset or a Dask DataFrame: see `estimate_outcome`.
 
     Returns
     -------
@@ -64,6 +71,48 @@ def group_rates(
     >>> print(gap.lowest, gap.highest, round(gap.estimate.value, 3))
     b a 0.198
     """
+    least = check_suppress(suppress)
+    people, scores = (
+        _in_columns(labels, predictions, weights, columns)
+        if groups is None
+        else _in_arrays(labels, predictions, groups, weights, columns)
+    )
+    (evaluation,) = evaluate_scores(
+        scores,
+        np.array([np.nan]),
+        people,
+        confidence=confidence,
+        resamples=resamples,
+        random_state=random_state,
+    )
+    return suppress_rates(evaluation.by_group, least)
+
+
+def _in_columns(rows: Any, predictions: Any, weights: Any, columns: Mapping[str, Any]) -> tuple[People, Floats]:
+    """People of a table of any size, and decisions in a column of it."""
+    if not columns and not isinstance(rows, Dataset | Stream):
+        raise InputError(
+            "Each person's group is missing: give groups; or, of a table, say which columns are the label and "
+            "sensitive."
+        )
+    if weights is not None:
+        raise InputError("Weights of people in a table are a column of it; name it with weight instead of weights.")
+    if not isinstance(predictions, str):
+        raise InputError("Predictions beside people in a table are a column of it; give its name.")
+    found = open_rows(rows, **columns)
+    if isinstance(found, Stream):
+        check_columns([predictions], found.features, found.named)
+        return PeopleInParts.of(found, found.only([predictions]), None).everybody()
+    _, (model,), _ = from_rows(found, predictions, None)
+    return found, model.scores[None]
+
+
+def _in_arrays(
+    labels: Any, predictions: Any, groups: Any, weights: Any, columns: Mapping[str, Any]
+) -> tuple[People, Floats]:
+    """People and decisions that come in arrays."""
+    if columns:
+        raise InputError(f"Groups are given beside labels; leave {', '.join(columns)} out.")
     label = _numbers(labels, "labels")
     if not np.isin(label, (0, 1)).all():
         raise InputError("The labels are not all 0 or 1; compare them with the value that counts, labels == value.")
@@ -88,15 +137,7 @@ def group_rates(
         len(label),
         kind_of(groups, labels, predictions),
     )
-    (evaluation,) = evaluate_scores(
-        scores[None],
-        np.array([np.nan]),
-        people,
-        confidence=confidence,
-        resamples=resamples,
-        random_state=random_state,
-    )
-    return suppress_rates(evaluation.by_group, check_suppress(suppress))
+    return people, scores[None]
 
 
 def _numbers(values: Any, name: str) -> Floats:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,8 +23,23 @@ People: TypeAlias = Dataset | Stream
 _ROWS = 1 << 16
 
 
+class Beside(NamedTuple):
+    """Decisions that stand beside the rows of a stream.
+
+    Parameters
+    ----------
+    reader : Reader
+        Reads the columns that they stand in, of the same rows.
+    decisions : callable
+        Makes chances of deciding 1 of them, of shape (n, models).
+    """
+
+    reader: Reader
+    decisions: Callable[[Dataset], Floats]
+
+
 def judged_people(
-    policies: Sequence[CellPolicy], rows: People, tell: Progress = silent
+    policies: Sequence[CellPolicy], rows: People, tell: Progress = silent, beside: Beside | None = None
 ) -> tuple[Dataset | CountedPeople, Floats]:
     """Let policies decide rows.
 
@@ -37,12 +52,15 @@ def judged_people(
         of the policies, which say as much about rates, gaps and their intervals as the people one by one.
     tell : callable
         Told the fraction done and a few words.
+    beside : Beside, optional
+        Of a stream, other decisions on the same rows.
 
     Returns
     -------
     people : Dataset or CountedPeople
     scores : ndarray of shape (policies, n)
-        Probability of deciding 1 for each row of the data set, or each entry of those who were counted.
+        Probability of deciding 1 for each row of the data set, or each entry of those who were counted; that of other
+        decisions comes first.
     """
     if isinstance(rows, Dataset):
         return rows, policies_on(policies, rows)
@@ -53,30 +71,39 @@ def judged_people(
         )
     reader = rows.like(schema)
     kinds: Kinds | None = rows.parts.fold(
-        partial(_judged, reader, tuple(policies)), operator.add, _same, columns=reader.columns, tell=tell
+        partial(_judged, reader, tuple(policies), beside),
+        operator.add,
+        _same,
+        columns=tuple(dict.fromkeys((*reader.columns, *(() if beside is None else beside.reader.columns)))),
+        tell=tell,
     )
     if kinds is None:
         raise DataError("There are no rows to judge on: give some.")
     return kinds.people(policies[0].groups, schema.frame_kind)
 
 
-def _judged(reader: Reader, policies: tuple[CellPolicy, ...], part: Part, frame: Any) -> Kinds | None:
+def _judged(
+    reader: Reader, policies: tuple[CellPolicy, ...], beside: Beside | None, part: Part, frame: Any
+) -> Kinds | None:
     rows = reader(part, frame)
     if rows is None:
         return None
+    others = None if beside is None else beside.reader(part, frame)
     total: Kinds | None = None
     for start in range(0, rows.n_rows, _ROWS):
-        own = _kinds(rows.take(np.arange(start, min(start + _ROWS, rows.n_rows))), policies)
+        piece = np.arange(start, min(start + _ROWS, rows.n_rows))
+        decided = None if beside is None or others is None else beside.decisions(others.take(piece))
+        own = _kinds(rows.take(piece), policies, decided)
         total = own if total is None else total + own
     return total
 
 
-def _kinds(rows: Dataset, policies: tuple[CellPolicy, ...]) -> Kinds:
+def _kinds(rows: Dataset, policies: tuple[CellPolicy, ...], decided: Floats | None) -> Kinds:
     """Count people who are decided alike: by their cells first, of which there are few."""
     located, at = locate_rows(policies, rows, rows.group)
     placed = np.column_stack([*located, rows.group, rows.label]).astype(np.float64)
-    found = Kinds.of(placed, rows.weight)
-    *cells, group, label = found.values.T.astype(np.int64)
+    found = Kinds.of(placed, rows.weight, decided)
+    *cells, group, label = found.numbers.T.astype(np.int64)
     scores = [policy.scores_at(cells[own], group) for policy, own in zip(policies, at, strict=True)]
     return found.with_values(np.column_stack([*scores, group, label]))
 

@@ -20,8 +20,8 @@ from fairlimits._util.types import Floats
 from fairlimits.data import Dataset, Stream, open_rows
 from fairlimits.decorrelation import Decorrelation, decorrelate
 from fairlimits.errors import InputError, SmallGroupsWarning
-from fairlimits.evaluation.audits import audit_on, from_rows, split_rows
-from fairlimits.evaluation.audits.predictions import Decided, Predictions, Threshold
+from fairlimits.evaluation.audits import audit_on, split_people
+from fairlimits.evaluation.audits.predictions import Predictions, Threshold
 from fairlimits.evaluation.ceilings import Study
 from fairlimits.evaluation.evaluations import policies_of
 from fairlimits.evaluation.judged_people import judged_people
@@ -126,32 +126,14 @@ def compare_scenarios(
     tell = or_silent(progress)
     rows = open_rows(data, **columns)
     options: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "random_state": random_state}
-    if isinstance(rows, Stream):
-        if predictions is not None:
-            raise InputError("Models are placed beside rows in memory; leave predictions out, or give a Dataset.")
-        learn_side, test_side = rows.split(test_size, random_state)
-        known = estimate_outcome(
-            learn_side, estimator=estimator, random_state=random_state, progress=lambda d, words: tell(0.6 * d, words)
-        )
-        return compare(
-            known,
-            test_side,
-            asked,
-            correlation=correlation,
-            certified=confidence if certify else None,
-            progress=lambda done, words: tell(0.6 + 0.4 * done, words),
-            **options,
-        ).suppressed(suppress)
-    people = rows
-    models: tuple[Decided, ...] = ()
-    if predictions is not None:
-        if not set(asked) - {INDIVIDUAL}:
-            raise InputError("A model is compared at its gap in a group notion; give a tolerance for one, such as DP.")
-        people, models, alone = from_rows(people, predictions, threshold)
-        if alone:
-            raise InputError("There is no feature besides the predictions; use audit, or give the features too.")
-    learned, held = split_rows(people, test_size, random_state)
-    learn, test = people.take(learned), people.take(held)
+    if isinstance(rows, Stream) and ceiling:
+        raise InputError("A ceiling needs rows in memory; leave ceiling out, or give a Dataset with a sample.")
+    names = tuple(name for name in asked if name != INDIVIDUAL)
+    if predictions is not None and not names:
+        raise InputError("A model is compared at its gap in a group notion; give a tolerance for one, such as DP.")
+    everybody, learn, test, audited, alone = split_people(rows, predictions, threshold, test_size, random_state)
+    if alone:
+        raise InputError("There is no feature besides the predictions; use audit, or give the features too.")
     outcome = estimate_outcome(
         learn, estimator=estimator, random_state=random_state, progress=lambda done, words: tell(0.8 * done, words)
     )
@@ -164,12 +146,11 @@ def compare_scenarios(
         progress=lambda done, words: tell(0.8 + 0.15 * done, words),
         **options,
     )
-    if ceiling:
-        study = Study.of(people, random_state=random_state)
+    if ceiling and isinstance(everybody, Dataset):
+        study = Study.of(everybody, random_state=random_state)
         found = replace(found, situations=tuple(_below(own, study, asked, correlation) for own in found.situations))
-    if models:
-        names = tuple(name for name in asked if name != INDIVIDUAL)
-        found = replace(found, audit=audit_on(outcome, people, models, held, names, aware=True, **options))
+    if audited is not None:
+        found = replace(found, audit=audit_on(outcome, audited, names, aware=True, **options))
     return found.suppressed(suppress)
 
 

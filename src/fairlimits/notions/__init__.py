@@ -53,7 +53,7 @@ from fairlimits.notions.registry import (
 from fairlimits.notions.requirements import FOUR_FIFTHS, Difference, Limit, Ratio
 from fairlimits.notions.rows import Requirement, Rows
 from fairlimits.notions.suppression import suppress_evaluation, suppress_rates
-from fairlimits.notions.tallies import Tally, resampled, tally
+from fairlimits.notions.tallies import People, Tally, resampled, tally
 
 __all__ = [
     "ACCURACY",
@@ -79,6 +79,7 @@ __all__ = [
     "Kinds",
     "Limit",
     "Objective",
+    "People",
     "Rate",
     "RateTable",
     "Ratio",

@@ -67,6 +67,11 @@ class CountedPeople:
         return total
 
 
+# Scores are told apart by which of so many ranges they are in. Their means are kept, so that only what they differ by
+# within a range is lost, and that from intervals alone; decisions of 0 and 1 are kept as they are.
+_RANGES = 64
+
+
 @dataclass(frozen=True, eq=False)
 class Kinds:
     """Rows of a table that are alike in some numbers, counted; two tables' kinds add up, whatever their order.
@@ -74,9 +79,11 @@ class Kinds:
     Parameters
     ----------
     values : ndarray of float64 of shape (k, c)
-        The numbers, each combination once, in order.
+        The numbers, each combination once, in order. The first of them are ranges of scores, if there are scores.
     times, weight, squared_weight : ndarray of shape (k,)
         Rows that count, the sum of their weights, and that of the squares of these.
+    scored : ndarray of shape (k, m)
+        Sum of weight times score, for scores of m models from 0 to 1.
     n_rows : int
         All rows.
     """
@@ -85,15 +92,28 @@ class Kinds:
     times: Ints
     weight: Floats
     squared_weight: Floats
+    scored: Floats
     n_rows: int
 
     @classmethod
-    def of(cls, values: Floats, weight: Floats | None) -> Kinds:
-        """Count rows; `values` has a row for each, and without a weight each counts 1."""
+    def of(cls, values: Floats, weight: Floats | None, scores: Floats | None = None) -> Kinds:
+        """Count rows.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n, c)
+            Numbers that rows are told apart by; the last two are group and label.
+        weight : ndarray of shape (n,), optional
+            Without one each row counts 1.
+        scores : ndarray of shape (n, m), optional
+            Scores from 0 to 1, of which there may be as many as rows.
+        """
         ones = np.ones(len(values), dtype=np.int64)
-        if weight is None:
-            return cls(values, ones, ones.astype(np.float64), ones.astype(np.float64), len(values))._joined()
-        return cls(values, ones * (weight > 0), weight, weight**2, len(values))._joined()
+        own = ones.astype(np.float64) if weight is None else weight
+        if scores is None:
+            scores = np.empty((len(values), 0))
+        values = np.column_stack([np.ceil(scores * _RANGES), values])
+        return cls(values, ones * (own > 0), own, own**2, own[:, None] * scores, len(values))._joined()
 
     def __add__(self, other: Kinds) -> Kinds:
         return Kinds(
@@ -101,6 +121,7 @@ class Kinds:
             np.concatenate([self.times, other.times]),
             np.concatenate([self.weight, other.weight]),
             np.concatenate([self.squared_weight, other.squared_weight]),
+            np.concatenate([self.scored, other.scored]),
             self.n_rows + other.n_rows,
         )._joined()
 
@@ -111,18 +132,25 @@ class Kinds:
         _, first, kind = np.unique(bits, return_index=True, return_inverse=True)
         times = np.zeros(len(first), dtype=np.int64)
         np.add.at(times, kind, self.times)
-        weight, squared = (
+        weight, squared, *scored = (
             np.bincount(kind, weights=weights, minlength=len(first)).astype(np.float64)
-            for weights in (self.weight, self.squared_weight)
+            for weights in (self.weight, self.squared_weight, *self.scored.T)
         )
-        return Kinds(values[first], times, weight, squared, self.n_rows)
+        sums = np.stack(scored, axis=1) if scored else np.empty((len(first), 0))
+        return Kinds(values[first], times, weight, squared, sums, self.n_rows)
 
     def with_values(self, values: Floats) -> Kinds:
-        """The same rows, told apart by other numbers, of which each kind has some."""
-        return replace(self, values=np.asarray(values, dtype=np.float64))._joined()
+        """The same rows, told apart by other numbers, of which each kind has some; ranges of scores stay."""
+        ranges = self.values[:, : self.scored.shape[1]]
+        return replace(self, values=np.column_stack([ranges, values]))._joined()
+
+    @property
+    def numbers(self) -> Floats:
+        """The numbers of each kind, without ranges of scores."""
+        return self.values[:, self.scored.shape[1] :]
 
     def people(self, groups: tuple[str, ...], frame_kind: str) -> tuple[CountedPeople, Floats]:
-        """The rows as people, where the last two numbers are group and label; and the other numbers, (c - 2, k)."""
+        """The rows as people, where the last two numbers are group and label; scores and the other numbers, (., k)."""
         counted = CountedPeople(
             self.values[:, -2].astype(np.int64),
             self.values[:, -1].astype(np.int8),
@@ -133,4 +161,7 @@ class Kinds:
             self.n_rows,
             frame_kind,
         )
-        return counted, np.ascontiguousarray(self.values[:, :-2].T)
+        there = np.where(self.weight > 0, self.weight, 1.0)
+        # A mean is no further out than what it is a mean of, but for rounding.
+        scores = np.clip(self.scored / there[:, None], 0, 1)
+        return counted, np.ascontiguousarray(np.column_stack([scores, self.numbers[:, :-2]]).T)

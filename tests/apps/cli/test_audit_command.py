@@ -206,3 +206,16 @@ def test_one_group_gets_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixtu
     pa_csv.write_csv(made.set_column(made.column_names.index("sex"), "sex", pa.array(["f"] * ROWS)), path)
     assert run(words(path, "-p", "good")) == 2
     assert "one group only" in capsys.readouterr().err
+
+
+def test_files_in_parts_are_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, rows = tmp_path / "people", table().drop_columns(["said", "gone", "score"])
+    folder.mkdir()
+    for part in range(2):
+        pa_csv.write_csv(rows.slice(part * 250, 250), folder / f"part{part}.csv")
+    assert run(words(folder, "-p", "good", "-n", "DP", "-o", str(tmp_path / "audit.json"))) == 0
+    assert "good: how each group fares" in capsys.readouterr().out
+    content = json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))
+    assert sum(content["rows"].values()) == ROWS
+    assert run(words(folder, "-p", "nobody")) == 2
+    assert "is not in the table" in capsys.readouterr().err

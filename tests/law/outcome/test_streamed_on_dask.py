@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +13,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
-from fairlimits.data import Part
-from streams import ROLES, people, write
+from streams import ROLES, Killer, people, write
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -33,19 +30,6 @@ def client() -> Iterator[Any]:
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with distributed.LocalCluster(**options) as nodes, distributed.Client(nodes) as client:
         yield client
-
-
-class Killer:
-    """Ends the worker that works on a certain part, once."""
-
-    def __init__(self, work: Any, flag: Path) -> None:
-        self.work, self.flag = work, flag
-
-    def __call__(self, part: Part, frame: Any) -> Any:
-        if part.number == 2 and not self.flag.exists():
-            self.flag.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return self.work(part, frame)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes cannot be killed by a signal there")

@@ -11,7 +11,7 @@ import typer
 
 from fairlimits._util.plotting import figure_style
 from fairlimits.apps.cli import options
-from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
+from fairlimits.apps.cli.data_options import AnySizeOptions, say_small_groups
 from fairlimits.apps.cli.option_groups import expand_groups
 from fairlimits.apps.cli.terminal import (
     check_outputs,
@@ -34,7 +34,7 @@ _FIGURES = "held out: on rows that took no part in making the rules, with interv
 
 @expand_groups
 def audit(
-    table: TableOptions,
+    table: AnySizeOptions,
     *,
     prediction: Annotated[
         list[str] | None,
@@ -77,10 +77,12 @@ def audit(
 
       fairlimits audit loans.csv --label paid --positive yes --sensitive sex --sensitive race
       -p old -p new --threshold 0.4 -n DP -n EOd --aware -o audit.csv --plot audit.png
+
+      fairlimits audit 'loans/*.parquet' --label paid --sensitive sex --prediction decided --id person
     """
     table.expect_learning()
 
-    from fairlimits.data import small_groups_note
+    from fairlimits.data import Dataset, small_groups_note
     from fairlimits.evaluation import BeatenWarning
     from fairlimits.evaluation import audit as find
     from fairlimits.notions import NOTIONS
@@ -92,13 +94,16 @@ def audit(
         raise InputError("--lot takes scores as chances, without a threshold; leave out --lot or --threshold.")
     if not prediction:
         raise InputError("No prediction was named; say which columns hold a model's decisions, --prediction COLUMN.")
-    dataset = table.also_keeping(*prediction).read()
-    say_small_groups(dataset, suppress)
+    people = table.also_keeping(*prediction).open()
+    note = None
+    if isinstance(people, Dataset):
+        say_small_groups(people, suppress)
+        note = small_groups_note(people, counted=suppress is None)
     with progress_bar("Audit") as tell, warnings.catch_warnings():
         # What it says is among the notes printed below.
         warnings.simplefilter("ignore", BeatenWarning)
         found = find(
-            dataset,
+            people,
             prediction,
             notions=tuple(notion or NOTIONS),
             threshold=None if lot else "auto" if threshold is None else threshold,
@@ -112,7 +117,7 @@ def audit(
         )
     _print(found, confidence)
     made = {"data": table.data, "seed": seed, "test size": test_size}
-    record = _record(found, made, small_groups_note(dataset, counted=suppress is None))
+    record = _record(found, made, note)
     if output is not None:
         if output.suffix.lower() == ".csv":
             write_csv(output, found.to_frame())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -29,6 +29,8 @@ _WORTH_PROCESSES = 2**20
 _CELLS_SUFFIX = ".npz"
 
 _PANEL = "Data"
+
+Table = TypeVar("Table", bound="TableOptions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +115,7 @@ class TableOptions(DataOptions):
         """Start the processes that learn; to be called before the command loads its packages."""
         expect_learning(self.data)
 
-    def also_keeping(self, *columns: str) -> TableOptions:
+    def also_keeping(self: Table, *columns: str) -> Table:
         """Add columns to those that are kept, where only some are: for columns of predictions."""
         return self if not self.features else replace(self, features=list(dict.fromkeys([*self.features, *columns])))
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from fairlimits.evaluation.audits.audited_people import split_people
 from fairlimits.evaluation.audits.comparisons import AuditedModel, BeatenWarning, Curve, Standing
-from fairlimits.evaluation.audits.predictions import Threshold, from_rows, read_decisions
+from fairlimits.evaluation.audits.predictions import Threshold, read_decisions
 from fairlimits.evaluation.audits.results import Audit
-from fairlimits.evaluation.audits.running import audit, audit_on, split_rows
+from fairlimits.evaluation.audits.running import audit, audit_on
 from fairlimits.evaluation.audits.sentences import avoidable_cell, rates_heading, unavoidable_cell
 
 __all__ = [
@@ -18,9 +19,8 @@ __all__ = [
     "audit",
     "audit_on",
     "avoidable_cell",
-    "from_rows",
     "rates_heading",
     "read_decisions",
-    "split_rows",
+    "split_people",
     "unavoidable_cell",
 ]

@@ -7,12 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from fairlimits._util.types import Floats
-from fairlimits.data import Dataset
+from fairlimits.evaluation.audits.audited_people import AuditedPeople
 from fairlimits.evaluation.audits.comparisons import AuditedModel, Curve, Standing, not_estimable
 from fairlimits.evaluation.audits.matching import along, place
 from fairlimits.evaluation.audits.paths import Rules
-from fairlimits.evaluation.audits.predictions import Decided
-from fairlimits.limits import decide_all
 from fairlimits.notions import (
     Estimate,
     Tally,
@@ -38,17 +36,19 @@ class Judged:
 
     def __init__(
         self,
-        rows: Dataset,
-        models: tuple[Decided, ...],
+        people: AuditedPeople,
         rules: Rules,
         confidence: float,
         resamples: int,
         random_state: int,
     ) -> None:
-        self.rows, self.decided, self.confidence = rows, models, confidence
-        alike = [np.full(rows.n_rows, alike_score(names, rules.positive)) for names in (("EA",), ())]
-        self.scores = scores = np.vstack([*(model.scores for model in models), *alike, decide_all(rules.all(), rows)])
-        self.coin, self.majority, self.free = range(len(models), len(models) + 3)
+        self.decided, self.confidence = people.models, confidence
+        models = len(self.decided)
+        rows, decided = people.held_out(rules.all())
+        alike = [np.full(decided.shape[1], alike_score(names, rules.positive)) for names in (("EA",), ())]
+        self.rows, self.scores = rows, np.vstack([decided[:models], *alike, decided[models:]])
+        scores = self.scores
+        self.coin, self.majority, self.free = range(models, models + 3)
         start = self.free + 1
         numbers = []
         for path in (*rules.paths.values(), *rules.joint):

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fairlimits._util.progress import Progress
-from fairlimits.data import Dataset
-from fairlimits.evaluation.audits.predictions import Decided
-from fairlimits.law import Outcome
-from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, frontier, solve
+from fairlimits.evaluation.audits.audited_people import AuditedPeople
+from fairlimits.law import Outcome, StreamedOutcome
+from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, frontier, on_cells, solve
 from fairlimits.notions import alike_accuracy, tally
 
 Path: TypeAlias = tuple[Rule, ...]
@@ -48,10 +47,9 @@ class Rules:
 
 
 def find_rules(
-    outcome: Outcome,
+    outcome: Outcome | StreamedOutcome,
     names: tuple[str, ...],
-    people: Dataset,
-    models: Sequence[Decided],
+    people: AuditedPeople,
     aware: bool,
     random_state: int,
     tell: Progress,
@@ -60,11 +58,11 @@ def find_rules(
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : Outcome or StreamedOutcome
         Estimate of P(A, Y | x) on the rows to learn from.
     names : tuple of str
         The notions.
-    people, models : Dataset, sequence of Decided
+    people : AuditedPeople
         All rows, held-out ones too, and decisions on them: a model's gaps in all notions at once are chance enough.
     aware : bool
         Whether the rules see the group.
@@ -73,10 +71,14 @@ def find_rules(
     tell : callable
         Called with the fraction done and a few words.
     """
-    positive = float(outcome.weight @ outcome.data.label)
+    positive = _positive(outcome, random_state)
     paths: dict[str, Path] = {}
     joint: list[Path] = []
-    together = models if len(names) > 1 else ()
+    together: list[tuple[str, dict[str, float]]] = []
+    if len(names) > 1:
+        found = tally(*people.everybody())
+        gaps = {name: found.gap(name) for name in names}
+        together = [(own.name, {name: float(gaps[name][at]) for name in names}) for at, own in enumerate(people.models)]
     steps = len(names) + len(together)
     with warnings.catch_warnings():
         # What gaps come to is judged on held-out rows, whether or not they met their tolerance here.
@@ -85,17 +87,28 @@ def find_rules(
         for name in names:
             tell(len(paths) / steps, f"frontier of {name}")
             paths[name] = _path(outcome, [{name: eps} for eps in _TOLERANCES], aware, random_state, positive)
-        for model in together:
-            tell((len(paths) + len(joint)) / steps, f"rules as fair as {model.name}")
-            found = tally(people, model.scores[None])
-            gaps = {name: float(found.gap(name)[0]) for name in names}
-            joint.append(_path(outcome, [gaps], aware, random_state, positive))
+        for model, own in together:
+            tell((len(paths) + len(joint)) / steps, f"rules as fair as {model}")
+            joint.append(_path(outcome, [own], aware, random_state, positive))
     free = solve(outcome, {}, aware=aware, random_state=random_state)
     return Rules(free, positive, paths, tuple(joint))
 
 
+def _positive(outcome: Outcome | StreamedOutcome, random_state: int) -> float:
+    """Share of label 1 among the people that rules are made from."""
+    if isinstance(outcome, Outcome):
+        return float(outcome.weight @ outcome.data.label)
+    labelled = on_cells(outcome, (), random_state).labelled
+    assert labelled is not None
+    return float(labelled.hidden.shares @ labelled.hidden.label)
+
+
 def _path(
-    outcome: Outcome, tolerances: Sequence[Mapping[str, float]], aware: bool, random_state: int, positive: float
+    outcome: Outcome | StreamedOutcome,
+    tolerances: Sequence[Mapping[str, float]],
+    aware: bool,
+    random_state: int,
+    positive: float,
 ) -> Path:
     """Rules at tolerances that are looser and looser."""
     names = tuple(tolerances[0])

@@ -91,48 +91,120 @@ def check_threshold(threshold: Threshold) -> None:
         raise InputError(f'The threshold is {threshold!r}; it must be a finite number, "auto" or None.')
 
 
+@dataclass(frozen=True)
+class Reach:
+    """What is known of a model's predictions, wherever they are: those of two parts of a table add up.
+
+    Parameters
+    ----------
+    low, high : float
+        The lowest and the highest.
+    missing : int
+        How many are missing.
+    decisions : bool
+        Whether all are 0 or 1.
+    """
+
+    low: float
+    high: float
+    missing: int
+    decisions: bool
+
+    @classmethod
+    def of(cls, scores: Floats) -> Reach:
+        """Look at predictions."""
+        known = scores[~np.isnan(scores)]
+        low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+        return cls(low, high, len(scores.ravel()) - len(known), bool(np.isin(known, (0, 1)).all()))
+
+    def __add__(self, other: Reach) -> Reach:
+        return Reach(
+            min(self.low, other.low),
+            max(self.high, other.high),
+            self.missing + other.missing,
+            self.decisions and other.decisions,
+        )
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """How predictions become decisions.
+
+    Parameters
+    ----------
+    name : str
+        The model.
+    threshold : float or None
+        Where scores begin to decide 1; None for what is a chance of deciding 1 already.
+    how : str
+        The same in words.
+    """
+
+    name: str
+    threshold: float | None
+    how: str
+
+    @classmethod
+    def of(cls, name: str, reach: Reach, threshold: Threshold) -> Deciding:
+        """Find out how to decide by predictions of which so much is known."""
+        if reach.missing:
+            raise InputError(
+                f"The predictions of {name!r} are missing {reach.missing} times; leave these rows out, or say what was "
+                "decided."
+            )
+        if reach.decisions:
+            return cls(name, None, "decisions as given")
+        chances = reach.low >= 0 and reach.high <= 1
+        found = f"The predictions of {name!r} reach from {reach.low:g} to {reach.high:g}"
+        if threshold is None:
+            if not chances:
+                raise InputError(
+                    f"{found}, so they are no chances of deciding 1; give decisions, 0 or 1, or scores from 0 to 1."
+                )
+            return cls(name, None, "scores taken as chances of deciding 1")
+        if threshold == "auto":
+            if not chances:
+                wanted = f"{found}, and no threshold says where they begin to decide 1; give one, such as "
+                at = f"{_between(reach.low, reach.high):g}"
+                raise InputError(
+                    f"{wanted}threshold={at}, or decisions, 0 or 1.",
+                    shell=f"{wanted}--threshold {at}, or decisions, 0 or 1.",
+                )
+            threshold = HALF
+        # Beyond all scores of a scale it decides all alike, which is a mistake, of the scale as a rule.
+        if not (0 <= threshold <= 1 if chances else reach.low <= threshold <= reach.high):
+            scale = "0 to 1" if chances else f"{reach.low:g} to {reach.high:g}"
+            raise InputError(
+                f"The threshold is {threshold:g}, and the scores of {name!r} are on a scale from {scale}: all would be "
+                "decided alike; give a threshold on that scale."
+            )
+        return cls(name, float(threshold), f"scores decided 1 at {threshold:g} or above")
+
+    def __call__(self, scores: Floats) -> Floats:
+        """Turn scores into chances of deciding 1."""
+        return scores if self.threshold is None else (scores >= self.threshold).astype(np.float64)
+
+
 def read_decisions(name: str, values: Any, shapes: tuple[tuple[int, ...], ...], threshold: Threshold) -> Decided:
     """Turn predictions into probabilities of deciding 1."""
-    try:
-        scores = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(_is_text(name, values)) from None
+    scores = _scores(name, values)
     if scores.shape not in shapes:
         wanted = " or ".join(map(str, shapes))
         raise InputError(f"The predictions of {name!r} have shape {scores.shape}, and {wanted} is needed.")
-    missing = int(np.isnan(scores).sum())
-    if missing:
-        raise InputError(
-            f"The predictions of {name!r} are missing {missing} times; leave these rows out, or say what was decided."
-        )
-    if ((scores == 0) | (scores == 1)).all():
-        return Decided(name, scores, "decisions as given")
-    low, high = float(scores.min()), float(scores.max())
-    chances = low >= 0 and high <= 1
-    reach = f"The predictions of {name!r} reach from {low:g} to {high:g}"
-    if threshold is None:
-        if not chances:
-            raise InputError(
-                f"{reach}, so they are no chances of deciding 1; give decisions, 0 or 1, or scores from 0 to 1."
-            )
-        return Decided(name, scores, "scores taken as chances of deciding 1")
-    if threshold == "auto":
-        if not chances:
-            wanted = f"{reach}, and no threshold says where they begin to decide 1; give one, such as "
-            at = f"{_between(low, high):g}"
-            raise InputError(
-                f"{wanted}threshold={at}, or decisions, 0 or 1.",
-                shell=f"{wanted}--threshold {at}, or decisions, 0 or 1.",
-            )
-        threshold = HALF
-    # Beyond all scores of a scale it decides all alike, which is a mistake, of the scale as a rule.
-    if not (0 <= threshold <= 1 if chances else low <= threshold <= high):
-        scale = "0 to 1" if chances else f"{low:g} to {high:g}"
-        raise InputError(
-            f"The threshold is {threshold:g}, and the scores of {name!r} are on a scale from {scale}: all would be "
-            "decided alike; give a threshold on that scale."
-        )
-    return Decided(name, (scores >= threshold).astype(np.float64), f"scores decided 1 at {threshold:g} or above")
+    deciding = Deciding.of(name, Reach.of(scores), threshold)
+    return Decided(name, deciding(scores), deciding.how)
+
+
+def read_columns(data: Dataset, names: Sequence[str]) -> list[Floats]:
+    """Predictions that are columns of a table, as they stand there."""
+    return [_scores(name, _column(data, name)) for name in names]
+
+
+def _scores(name: str, values: Any) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(_is_text(name, values)) from None
 
 
 def _between(low: float, high: float) -> float:
@@ -148,17 +220,22 @@ def _named_columns(data: Dataset, predictions: Any) -> tuple[str, ...] | None:
     names = [predictions] if isinstance(predictions, str) else predictions
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         return None
-    if not names:
-        raise InputError("No predictions were given; give those of at least one model.")
     if len(names) == data.n_rows and not set(names) & set(data.columns):
         raise InputError(_is_text(_NAMELESS, names))
+    schema = data.schema
+    return check_columns(names, tuple(data.columns), (schema.label, schema.weight, *schema.sensitive))
+
+
+def check_columns(names: Sequence[str], features: Sequence[str], taken: Sequence[str | None]) -> tuple[str, ...]:
+    """Check that columns of predictions are there, and have no other part."""
+    if not names:
+        raise InputError("No predictions were given; give those of at least one model.")
     for name in names:
-        if name not in data.columns:
-            taken = name in (data.schema.label, data.schema.weight, *data.schema.sensitive)
-            why = "is the label, the weight or sensitive" if taken else "is not in the table"
+        if name not in features:
+            why = "is the label, the weight or sensitive" if name in taken else "is not in the table"
             raise InputError(
                 f"The column {name!r} {why}, so no predictions can be read from it; the other columns are "
-                f"{', '.join(data.columns)}."
+                f"{', '.join(features)}."
             )
     if len(set(names)) < len(names):
         raise InputError(f"A column is named twice in {', '.join(names)}; name each model's column once.")

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.suppression import check_suppress
-from fairlimits._util.types import Ints
-from fairlimits.data import Dataset, Feature
+from fairlimits.data import Dataset, Stream, open_rows
 from fairlimits.errors import DataError, InputError
+from fairlimits.evaluation.audits.audited_people import AuditedPeople, split_people
 from fairlimits.evaluation.audits.comparisons import BeatenWarning
 from fairlimits.evaluation.audits.held_out import Judged
 from fairlimits.evaluation.audits.on_cells import audit_cells
 from fairlimits.evaluation.audits.paths import find_rules
-from fairlimits.evaluation.audits.predictions import Decided, Predictions, Threshold, from_rows
+from fairlimits.evaluation.audits.predictions import Predictions, Threshold
 from fairlimits.evaluation.audits.reach import with_reach
 from fairlimits.evaluation.audits.results import Audit
 from fairlimits.evaluation.audits.sentences import beaten_words
 from fairlimits.evaluation.ceilings import Study
-from fairlimits.law import CellDistribution, Outcome, estimate_outcome
+from fairlimits.law import CellDistribution, Outcome, StreamedOutcome, estimate_outcome
 from fairlimits.notions import (
     INDIVIDUAL,
     NOTIONS,
@@ -42,7 +39,7 @@ _LEARNED, _SOLVED = 0.8, 0.75
 
 
 def audit(
-    data: Dataset | CellDistribution,
+    data: Any,
     predictions: Predictions,
     *,
     notions: str | Sequence[str] = tuple(NOTIONS),
@@ -56,6 +53,7 @@ def audit(
     resamples: int = RESAMPLES,
     random_state: int = 0,
     progress: Progress | None = None,
+    **columns: Any,
 ) -> Audit:
     """Say where models stand, and how much of their loss is avoidable at the same fairness.
 
@@ -64,13 +62,14 @@ def audit(
 
     Parameters
     ----------
-    data : Dataset or CellDistribution
-        The people, or their law.
+    data : Dataset, CellDistribution, or what `open_data` takes or returns with ``stream=True``
+        The people, or their law. Of rows that are not in memory all that are held out are counted, part by part.
     predictions : str, sequence of str, array-like, or mapping of str to array-like
         One or several models, which must not have learned from these people. Names are columns of the data set; they
         are taken out of the features. An array is one model, a mapping one for each name: decisions, 0 or 1, or
-        scores, one per row; for a `CellDistribution` of shape (N,) or, for a model that sees the group, (N, G). If the
-        data has no column besides predictions, these are what the rules are made from.
+        scores, one per row; for a `CellDistribution` of shape (N,) or, for a model that sees the group, (N, G); of rows
+        that are not in memory always columns. If the data has no column besides predictions, these are what the rules
+        are made from.
     notions : str or sequence of str, default=("DP", "EA", "EOp", "PE", "EOd")
         The group notions to compare at.
     threshold : float, "auto" or None, default="auto"
@@ -92,6 +91,8 @@ def audit(
         See `evaluate`.
     progress : callable, optional
         Called with the fraction done and a few words.
+    **columns
+        How to read `data` that is a path, an Arrow dataset or a Dask DataFrame: see `estimate_outcome`.
 
     Returns
     -------
@@ -123,12 +124,13 @@ def audit(
         if ceiling:
             raise InputError("A ceiling rests on people who are alike, and cells have none; give the Dataset.")
         return audit_cells(data, predictions, names, threshold, aware).suppressed(suppress)
-    if not isinstance(data, Dataset):
-        raise InputError(f"{type(data).__name__} cannot be audited; give a Dataset or a CellDistribution.")
     tell = or_silent(progress)
-    people, models, alone = from_rows(data, predictions, threshold)
-    learned, held = split_rows(people, test_size, random_state)
-    learn, counts = people.take(learned), people.take(held).counts
+    rows = open_rows(data, **columns)
+    if isinstance(rows, Stream) and ceiling:
+        raise InputError("A ceiling needs rows in memory; leave ceiling out, or give a Dataset with a sample.")
+    everybody, learn, _, people, alone = split_people(rows, predictions, threshold, test_size, random_state)
+    assert people is not None
+    counts = people.counts
     if counts.sum() < _LEAST_ROWS:
         raise DataError(
             f"Only {int(counts.sum())} rows are held out to judge on, and {_LEAST_ROWS} are the least; give more rows, "
@@ -143,8 +145,6 @@ def audit(
     found = audit_on(
         outcome,
         people,
-        models,
-        held,
         names,
         aware=aware,
         alone=alone,
@@ -153,16 +153,14 @@ def audit(
         random_state=random_state,
         progress=lambda done, words: tell(_LEARNED + (1 - _LEARNED) * done, words),
     )
-    if ceiling:
-        found = with_reach(found, Study.of(people, random_state=random_state), confidence)
+    if ceiling and isinstance(everybody, Dataset):
+        found = with_reach(found, Study.of(everybody, random_state=random_state), confidence)
     return found.suppressed(suppress)
 
 
 def audit_on(
-    outcome: Outcome,
-    people: Dataset,
-    models: tuple[Decided, ...],
-    held: Ints,
+    outcome: Outcome | StreamedOutcome,
+    people: AuditedPeople,
     notions: tuple[str, ...],
     *,
     aware: bool,
@@ -176,28 +174,21 @@ def audit_on(
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : Outcome or StreamedOutcome
         Estimate on the rows to learn from.
-    people : Dataset
-        All rows.
-    models : tuple of Decided
-        Decisions on all of them.
-    held : ndarray of int
-        Which of the rows are held out, to judge on.
+    people : AuditedPeople
+        All rows, those held out among them, and what models decided on them.
     notions, aware, confidence, resamples, random_state, progress
         See `audit`.
     alone : bool
         Whether the rules are made from the predictions, for want of other features.
     """
     tell = or_silent(progress)
-    test = people.take(held)
-    counts = test.counts
+    counts = people.counts
     known = tuple(name for name in notions if enough_rows(name, counts))
-    rules = find_rules(
-        outcome, known, people, models, aware, random_state, lambda done, words: tell(_SOLVED * done, words)
-    )
+    rules = find_rules(outcome, known, people, aware, random_state, lambda done, words: tell(_SOLVED * done, words))
     tell(_SOLVED, "judging on held-out rows")
-    judged = Judged(test, _on(models, held), rules, confidence, resamples, random_state)
+    judged = Judged(people, rules, confidence, resamples, random_state)
     result = Audit(
         models=judged.models(notions),
         notions=notions,
@@ -206,7 +197,7 @@ def audit_on(
         curves=judged.curves(),
         groups=people.groups,
         counts=counts,
-        learned=outcome.data.n_rows,
+        learned=outcome.n_rows,
         confidence=confidence,
         alone=alone,
     )
@@ -226,17 +217,3 @@ def _check_notions(notions: str | Sequence[str]) -> tuple[str, ...]:
             f"{', '.join(NOTIONS)}."
         )
     return names
-
-
-def _on(models: tuple[Decided, ...], rows: Ints) -> tuple[Decided, ...]:
-    return tuple(replace(model, scores=model.scores[rows]) for model in models)
-
-
-def split_rows(data: Dataset, test_size: float, random_state: int) -> tuple[Ints, Ints]:
-    """Numbers of the rows to learn from and of those held out."""
-    # The split is the data set's own; a column of numbers tells where its rows went.
-    column = Feature("row", "numeric")
-    schema = replace(data.schema, features=(column,), label="label", sensitive=("group",), weight=None)
-    rows = Dataset(schema, {"row": np.arange(data.n_rows, dtype=np.float64)}, data.group, data.label)
-    learned, held = (part.columns["row"].astype(np.int64) for part in rows.split(test_size, random_state))
-    return learned, held

@@ -41,6 +41,9 @@ from fairlimits.law.outcome.trees import Singles
 
 Result = TypeVar("Result")
 
+# A line has no more coefficients the more rows there are: of more rows than this every second, or third, is enough.
+_ENOUGH_FOR_LINES = 250_000
+
 # Trees that are grown where no row is held out to say how many are worth it.
 _BLIND_TREES = 50
 
@@ -124,8 +127,8 @@ class Table:
         What rows count, 1 on average: learners weigh their penalties against that.
     codes, encoding : Codes, Encoding
         How trees, and how logistic regression, see features.
-    coded, encoded : ndarray of shape (n, ...)
-        The rows as both see them; the label comes last.
+    coded : ndarray of uint8 of shape (n, features + 1)
+        The rows as trees see them; the label comes last.
     splits : tuple of GroupSplit
         What tells the groups apart.
     questions : tuple of Question
@@ -140,7 +143,6 @@ class Table:
     codes: Codes
     encoding: Encoding
     coded: Bytes
-    encoded: Singles
     splits: tuple[GroupSplit, ...]
     questions: tuple[Question, ...]
 
@@ -150,14 +152,13 @@ class Table:
         weight = data.shares * data.n_rows
         codes, encoding = Codes.fit(data), Encoding.fit(data)
         coded = np.column_stack([codes.transform(data.columns, data.n_rows), data.label.astype(np.uint8)])
-        encoded = np.column_stack([encoding.transform(data.columns, data.n_rows), data.label.astype(np.float32)])
         splits = group_splits([float(weight[data.group == g].sum()) for g in range(len(data.groups))])
         counted = weight > 0
         questions = [Question("P(Y|x)", np.flatnonzero(counted), data.label == 1, False)]
         for split in splits:
             rows = np.flatnonzero(counted & np.isin(data.group, split.first + split.second))
             questions.append(Question(split.name(data.groups), rows, np.isin(data.group, split.second), True))
-        return cls(data, fold, folds, random_state, weight, codes, encoding, coded, encoded, splits, tuple(questions))
+        return cls(data, fold, folds, random_state, weight, codes, encoding, coded, splits, tuple(questions))
 
     def sample(self, question: Question, rows: Ints) -> Sample:
         """Rows of a question as trees see them."""
@@ -165,8 +166,9 @@ class Table:
         return Sample(codes, question.target[rows], None if self.data.weight is None else self.weight[rows])
 
     def seen_by_line(self, question: Question, rows: Ints) -> Singles:
-        """Rows of a question as logistic regression sees them."""
-        return self.encoded[rows] if question.given else self.encoded[rows, :-1]
+        """Rows of a question as logistic regression sees them: encoded when they are needed, for they take memory."""
+        encoded = self.encoding.transform({name: own[rows] for name, own in self.data.columns.items()}, len(rows))
+        return np.column_stack([encoded, self.data.label[rows].astype(np.float32)]) if question.given else encoded
 
     def parts(self, question: Question, k: int) -> tuple[Ints, Ints]:
         """Rows of a question to learn from in a fold, and those held out."""
@@ -186,9 +188,10 @@ class Table:
         seen, held = self.parts(question, k)
         if isinstance(learner, OverallRate) or len(np.unique(question.target[seen])) < 2:
             return Fit(learner, Member(self._overall(question, seen)))
-        sample = self.sample(question, seen)
         if isinstance(learner, Logistic):
-            return Fit(learner, fit_logistic(self.seen_by_line(question, seen), sample))
+            some = seen[:: -(-len(seen) // _ENOUGH_FOR_LINES)]
+            return Fit(learner, fit_logistic(self.seen_by_line(question, some), self.sample(question, some)))
+        sample = self.sample(question, seen)
         sizes, nominal = self.codes.sizes, self.codes.nominal
         if question.given:
             sizes, nominal = (*sizes, 2), (*nominal, False)

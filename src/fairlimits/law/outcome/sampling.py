@@ -25,11 +25,11 @@ from fairlimits.law.outcome.estimates import Outcome
 from fairlimits.law.outcome.models import OutcomeModel
 from fairlimits.law.outcome.splits import LEAST_CHANCE
 
-# Rows of the first sample, of the largest, and of those that samples are judged on.
-_FIRST, _MOST, _JUDGED = 50_000, 400_000, 100_000
+# Values of features in the largest sample, each of 8 bytes, which are held twice for a moment.
+_MOST_VALUES = 1 << 25
 
-# Encoded numbers of the largest sample: 256 MB.
-_MOST_NUMBERS = 1 << 26
+# Rows of the first sample, of the largest, and of those that samples are judged on.
+_FIRST, _MOST, _JUDGED = 50_000, 1_600_000, 100_000
 
 # Where there are few rows, the share of them that samples are judged on.
 _JUDGED_SHARE = 0.2
@@ -90,10 +90,10 @@ class Sizes(NamedTuple):
     judged: float
 
     @classmethod
-    def of(cls, rows: int, columns: int) -> Sizes:
-        """Choose them for a table of some rows that count and some encoded columns."""
+    def of(cls, rows: int, features: int) -> Sizes:
+        """Choose them for a table of some rows that count and some features."""
         judged = 0 if rows <= _FIRST else min(_JUDGED, int(_JUDGED_SHARE * rows))
-        most = max(_FIRST, min(_MOST, _MOST_NUMBERS // max(columns, 1)))
+        most = max(_FIRST, min(_MOST, _MOST_VALUES // max(features, 1)))
         return cls(min(most, rows - judged) / rows, judged / rows)
 
 
@@ -109,18 +109,19 @@ class Drawn:
     def rows(self) -> tuple[Dataset, Floats, Floats]:
         """All of them in the order of their draws, whatever parts they came in, the draws, and those of the folds."""
         first = self.pieces[0][0]
-        data = Dataset(
-            first.schema,
-            {name: np.concatenate([own.columns[name] for own, *_ in self.pieces]) for name in first.columns},
-            np.concatenate([own.group for own, *_ in self.pieces]),
-            np.concatenate([own.label for own, *_ in self.pieces]),
-            None if first.weight is None else np.concatenate([np.asarray(own.weight) for own, *_ in self.pieces]),
-        )
         drawn, fold = (np.concatenate([own[at] for own in self.pieces]) for at in (1, 2))
+        group = np.concatenate([own.group for own, *_ in self.pieces])
+        label = np.concatenate([own.label for own, *_ in self.pieces])
+        weight = None
+        if first.weight is not None:
+            weight = np.concatenate([np.asarray(own.weight) for own, *_ in self.pieces])
         # Where people who are alike are drawn alike, the rest of what they are says who comes first.
-        ties = (data.shares, data.label, data.group)
-        order = np.lexsort((*ties, drawn))
-        return data.take(order), drawn[order], fold[order]
+        order = np.lexsort((*(() if weight is None else (weight,)), label, group, drawn))
+        # One column after the other, so that no more than one of them is there three times.
+        names = first.columns
+        columns = {name: np.concatenate([own.columns[name] for own, *_ in self.pieces])[order] for name in names}
+        data = Dataset(first.schema, columns, group[order], label[order], None if weight is None else weight[order])
+        return data, drawn[order], fold[order]
 
 
 def draw_rows(reader: Reader, draw: Draw, below: float, part: Part, frame: Any) -> Drawn | None:
@@ -200,7 +201,7 @@ class Grow:
         sizes = list(_sizes(learned, judged.n_rows))
         for at, size in enumerate(sizes):
             outcome = cross_fit(
-                data.take(np.arange(size)),
+                _first(data, size),
                 fold[:size],
                 self.sampling.folds,
                 estimator=self.estimator,
@@ -227,6 +228,13 @@ class Grow:
             outcome.calibration(),
             outcome.group_loss(),
         )
+
+
+def _first(data: Dataset, rows: int) -> Dataset:
+    """The first rows, without a copy of them."""
+    columns = {name: own[:rows] for name, own in data.columns.items()}
+    weight = None if data.weight is None else data.weight[:rows]
+    return Dataset(data.schema, columns, data.group[:rows], data.label[:rows], weight)
 
 
 def _tell_size(tell: Progress, at: int, sizes: int, rows: int, done: float, words: str) -> None:

@@ -185,7 +185,7 @@ def estimate_streamed(
         raise DataError(f"The table has {learned.facts.counted} rows, too few for {folds} folds; give more rows.")
     draw = stream.draw(random_state)
     grow = Grow(
-        Sizes.of(learned.facts.counted, learned.encoding.n_columns),
+        Sizes.of(learned.facts.counted, len(learned.schema.features)),
         Sampling(draw, 0.0, folds),
         estimator,
         random_state,
