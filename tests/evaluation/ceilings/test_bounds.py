@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import fairlimits as fl
 from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import InfeasibleError
-from fairlimits.evaluation.ceilings.bounds import Near, find_bound
+from fairlimits.evaluation.ceilings.bounds import Near, find_bounds
 from fairlimits.evaluation.ceilings.curves import find_curve
+from fairlimits.evaluation.ceilings.evidence import Evidence
 from fairlimits.evaluation.ceilings.forecasts import Forecast
 from fairlimits.evaluation.ceilings.pairs import Crowd, Weighted, magnitude
 from fairlimits.evaluation.ceilings.questions import Question
@@ -201,19 +202,30 @@ def test_the_limit_holds_and_its_standard_error_is_what_draws_differ_by(asked: d
     values, errors, limits, between, apart = [], [], [], [], []
     for _ in range(120):
         people, _ = drawn(mass, 1_500, rng, aware)
-        near = Near.of(question, people.crowd)
-        bound = find_bound(near, people.crowd, duals, least)
-        values.append(bound.value(asked))
-        errors.append(np.sqrt((bound.errors**2).sum()))
+        near, both = Near.of(question, people.shares), np.array([duals, -0.3 * duals])
+        bounds = find_bounds(near, both, people.evidence([near.lagrangian.credit(own) for own in both], [least] * 2))
+        value, other = bounds.values(asked)
+        values.append(value)
+        errors.append(np.sqrt(bounds.covariance[0, 0]))
         limits.append(values[-1] + 1.645 * errors[-1])
-        other = find_bound(near, people.crowd, -0.3 * duals, least)
-        between.append(bound.value(asked) - other.value(asked))
-        apart.append(np.sqrt(((bound.errors - other.errors) ** 2).sum()))
+        between.append(value - other)
+        apart.append(np.sqrt(np.array([1, -1]) @ bounds.covariance @ [1, -1]))
     assert np.mean(values) >= truth - 3 * np.std(values) / np.sqrt(len(values))
     assert 0.9 <= np.mean(errors) / np.std(values) <= 1.5
     assert np.mean(np.array(limits) >= truth) >= 0.9
     # What two bounds of the same people differ by: a curve's quantile rests on that.
     assert not asked or 0.9 <= np.mean(apart) / np.std(between) <= 1.7
+
+
+@pytest.mark.parametrize("aware", [False, True])
+def test_evidence_of_kinds_adds_up(aware: bool) -> None:
+    rng = np.random.default_rng(29)
+    people, _ = drawn(random_law(rng, 80, 3), 1_000, rng, aware)
+    credits, leasts = [rng.normal(size=(3, 2)) for _ in range(2)], [0.1, 0.3]
+    whole = Evidence.of(people.crowd, credits, leasts)
+    parts = Evidence.of(people.crowd, credits, leasts, block=7)
+    for name in whole.__dataclass_fields__:
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), atol=1e-9)
 
 
 def test_on_twins_the_limit_is_about_these_people() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fairlimits._util.types import Floats
-from fairlimits.evaluation.ceilings.pairs import Crowd, Magnitude, magnitude
+from fairlimits.evaluation.ceilings.evidence import Evidence
 from fairlimits.evaluation.ceilings.questions import Lagrangian, Question
 
 # Step of the numerical derivative by shares, which are of the order of 1 / G.
@@ -26,36 +26,35 @@ _STEP = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
-    """A bound for one set of multipliers, at any tolerances.
+class Bounds:
+    """A bound for each of some sets of multipliers, at any tolerances.
 
     Parameters
     ----------
-    duals : ndarray of shape (R,)
+    duals : ndarray of shape (J, R)
         The multipliers.
     lagrangian : Lagrangian
         The question at the people's shares.
-    free : float
-        The part of the bound that does not depend on the tolerances.
-    alone : float
+    free : ndarray of shape (J,)
+        The part of each bound that does not depend on the tolerances.
+    alone : ndarray of shape (J,)
         The part of it that people without a twin have, beyond what they would have if nothing were known of them.
-    errors : ndarray of shape (D,)
-        Independent errors of the bound, for people drawn from the law: sums of their squares, and of products with
-        those of another bound, are its variance and their covariance.
-    given_kinds : ndarray of shape (D,)
+    covariance : ndarray of shape (J, J)
+        Of the errors of the bounds, for people drawn from the law.
+    given_kinds : ndarray of shape (J, J)
         The same for people of the kinds that there are: only groups and labels are drawn.
     """
 
     duals: Floats
     lagrangian: Lagrangian
-    free: float
-    alone: float
-    errors: Floats
+    free: Floats
+    alone: Floats
+    covariance: Floats
     given_kinds: Floats
 
-    def value(self, tolerances: Mapping[str, float]) -> float:
-        """The bound at some tolerances."""
-        return self.free + self.lagrangian.constant(self.duals, tolerances)
+    def values(self, tolerances: Mapping[str, float]) -> Floats:
+        """The bounds at some tolerances."""
+        return self.free + [self.lagrangian.constant(own, tolerances) for own in self.duals]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +80,8 @@ class Near:
     tolerances: Mapping[str, float]
 
     @classmethod
-    def of(cls, question: Question, crowd: Crowd) -> Near:
+    def of(cls, question: Question, shares: Floats) -> Near:
         """Read a question at the shares of some people."""
-        shares = crowd.shares(len(question.groups))
         moved = []
         for place in zip(*np.nonzero(shares), strict=True):
             sides: list[Any] = []
@@ -115,53 +113,36 @@ class Near:
         return out
 
 
-def find_bound(near: Near, crowd: Crowd, duals: Floats, least: float, heavy: float = 1.0) -> Bound:
+def find_bounds(near: Near, duals: Floats, found: Evidence) -> Bounds:
     """Bound the objective of all rules that keep what is asked.
 
     Parameters
     ----------
     near : Near
         The question at the shares of the people, and near them.
-    crowd : Crowd
-        The people.
-    duals : ndarray of shape (R,)
+    duals : ndarray of shape (J, R)
         The multipliers, which these people had no part in.
-    least : float
-        Smallest tau, in which they had no part either.
-    heavy : float, default=1.0
-        Mean of the squared weights of people set apart.
+    found : Evidence
+        What the people say of them.
     """
-    shares, lagrangian = near.shares, near.lagrangian
-    credit, every = lagrangian.credit(duals), float(crowd.mass.sum())
-    found = magnitude(crowd, credit, least, heavy)
-    slope = near.slope(duals, found.gradient / every)
-    free = float((shares * credit).sum() + found.total.sum() / every) / 2
-    single = crowd.size == 1
-    alone = float((found.total[single] - found.tau[single]).sum()) / every / 2
-    errors, given = _errors(crowd, found, slope)
-    return Bound(duals, lagrangian, free, alone, errors / every, given / every)
-
-
-def _errors(crowd: Crowd, found: Magnitude, slope: Floats) -> tuple[Floats, Floats]:
-    """Errors of the sum over people, and those where kinds are given.
-
-    Of kinds of some people against the model of other kinds, which is never too small on average, whatever the model.
-    Of kinds of many by leaving out one person after the other, which is not either (Efron and Stein). Where kinds are
-    not given, what one more person of each kind adds, against the mean, comes on top. Of people without a twin all of
-    the error is there, and no model is needed.
-    """
-    linear, size, mass = crowd.local(slope), crowd.size, crowd.mass
-    single, many = size == 1, crowd.many
-    # Of people with weights the bound is a ratio: so much belongs to each unit of weight.
-    unit = 0.0 if crowd.weighted is None else (found.total.sum() / 2 + (mass * linear).sum()) / mass.sum()
-    linear = linear - unit
-    off = (found.total - found.expected) / 2 + ((mass - size[:, None] * crowd.chances) * linear).sum(axis=1)
-    drops = found.drops
-    each, n = drops.by / 2 + drops.weight * linear[drops.kind, drops.sort], size[drops.kind]
-    mean = np.bincount(drops.kind, drops.times * each, minlength=len(size)) / size
-    within = np.sqrt(drops.times * n / (n - 1)) * (each - mean[drops.kind])
-    added = np.where(single, found.total, np.where(size == 2, 2 * found.tau - found.alone, found.tau)) / 2
-    added = added + (np.where(single[:, None], mass, crowd.chances) * linear).sum(axis=1)
-    added[many] = mean[many]
-    between = np.sqrt(size) * (added - size @ added / size.sum())
-    return np.concatenate([off[~single & ~many], within, between]), np.concatenate([off[~many], within])
+    every = float(found.mass.sum())
+    credits = [near.lagrangian.credit(own) for own in duals]
+    slopes = [near.slope(own, gradient / every) for own, gradient in zip(duals, found.gradient, strict=True)]
+    free = [
+        float((near.shares * own).sum() + total / every) / 2 for own, total in zip(credits, found.total, strict=True)
+    ]
+    # Of people with weights a bound is a ratio: so much belongs to each unit of weight.
+    unit = [
+        float(total / 2 + (found.mass * own).sum()) / every if found.weighted else 0.0
+        for own, total in zip(slopes, found.total, strict=True)
+    ]
+    moved = np.array([own.reshape(-1) - less for own, less in zip(slopes, unit, strict=True)])
+    errors = np.vstack([np.eye(len(duals)), moved.T]) / every
+    return Bounds(
+        duals,
+        near.lagrangian,
+        np.array(free),
+        found.alone / every / 2,
+        errors.T @ found.errors @ errors,
+        errors.T @ found.given @ errors,
+    )

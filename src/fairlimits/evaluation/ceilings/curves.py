@@ -9,10 +9,10 @@ from scipy.stats import norm
 
 from fairlimits._util.threads import ONE_BLAS_THREAD
 from fairlimits._util.types import Floats
-from fairlimits.evaluation.ceilings.bounds import Near, find_bound
+from fairlimits.evaluation.ceilings.bounds import Near, find_bounds
 from fairlimits.evaluation.ceilings.forecasts import Forecast
 from fairlimits.evaluation.ceilings.questions import Question
-from fairlimits.evaluation.ceilings.twins import Sighted
+from fairlimits.evaluation.ceilings.twins import Seen
 
 # Draws for the quantile of the largest of several errors.
 _DRAWS = 20_000
@@ -47,7 +47,7 @@ class Curve:
 
 
 def find_curve(
-    question: Question, people: Sighted, grid: list[dict[str, float]], confidence: float, given_kinds: bool = False
+    question: Question, people: Seen, grid: list[dict[str, float]], confidence: float, given_kinds: bool = False
 ) -> Curve:
     """Bound what any rule attains at each of some tolerances.
 
@@ -57,7 +57,7 @@ def find_curve(
     Parameters
     ----------
     question : Question
-    people : Sighted
+    people : Seen
         The people, and those who say which multipliers to take.
     grid : list of dict of str to float
         The tolerances.
@@ -69,13 +69,14 @@ def find_curve(
     single = float(norm.ppf(confidence))
     # What is multiplied is small: threads of BLAS would wait for each other longer than that takes.
     with ONE_BLAS_THREAD:
-        forecast, near = Forecast.of(question, people, single), Near.of(question, people.crowd)
+        forecast, near = Forecast.of(question, people, single), Near.of(question, people.shares)
         different = np.unique(forecast.choose(grid), axis=0)
-        bounds = [find_bound(near, people.crowd, own, forecast.least(own), people.apart.heavy) for own in different]
-    values = np.array([[own.value(at) for at in grid] for own in bounds])
-    errors = np.array([own.given_kinds if given_kinds else own.errors for own in bounds])
-    spread = np.sqrt((errors**2).sum(axis=1))
-    limits = values + (_quantile(errors, spread, confidence) * spread)[:, None]
+        credits = [near.lagrangian.credit(own) for own in different]
+        bounds = find_bounds(near, different, people.evidence(credits, [forecast.least(own) for own in different]))
+    values = np.array([bounds.values(at) for at in grid]).T
+    covariance = bounds.given_kinds if given_kinds else bounds.covariance
+    spread = np.sqrt(np.maximum(np.diag(covariance), 0))
+    limits = values + (_quantile(covariance, spread, confidence) * spread)[:, None]
     best = limits.argmin(axis=0)
     points = np.arange(len(grid))
     # What everything that there is to know would give: it needs no estimate.
@@ -84,18 +85,18 @@ def find_curve(
         np.minimum(values[best, points], most),
         np.minimum(limits[best, points], most),
         spread[best],
-        np.array([own.alone for own in bounds])[best],
+        bounds.alone[best],
         different[best],
         near.lagrangian.names(question),
     )
 
 
-def _quantile(errors: Floats, spread: Floats, confidence: float) -> float:
+def _quantile(covariance: Floats, spread: Floats, confidence: float) -> float:
     """How many standard errors above its value no bound is below its mean, with a confidence in all at once."""
-    if len(errors) == 1:
+    if len(spread) == 1:
         return float(norm.ppf(confidence))
-    scaled = errors / np.where(spread > 0, spread, 1)[:, None]
-    values, vectors = np.linalg.eigh(scaled @ scaled.T)
+    unit = np.where(spread > 0, spread, 1)
+    values, vectors = np.linalg.eigh(covariance / unit / unit[:, None])
     root = vectors * np.sqrt(np.maximum(values, 0))
-    draws = np.random.default_rng(0).standard_normal((_DRAWS, len(errors))) @ root.T
+    draws = np.random.default_rng(0).standard_normal((_DRAWS, len(spread))) @ root.T
     return float(np.quantile(draws.max(axis=1), confidence))

@@ -167,11 +167,11 @@ class Study:
         data = self.twins.data
         warn_of_nothing_to_compare(asked, data.groups, data.counts, stacklevel=4)
         people = self.twins.seen(aware)
-        question = Question(tuple(asked), kept, goal, data.groups, people.crowd.rows(len(data.groups)))
+        question = Question(tuple(asked), kept, goal, data.groups, people.rows)
         curve, twins_curve = find_curve(question, people, points, confidence), None
         if people.on_twins is not None:
             own = people.on_twins
-            among = Question(tuple(asked), kept, goal, data.groups, own.crowd.rows(len(data.groups)))
+            among = Question(tuple(asked), kept, goal, data.groups, own.rows)
             twins_curve = find_curve(among, own, points, confidence, given_kinds=True)
         return Ceiling(
             curve,

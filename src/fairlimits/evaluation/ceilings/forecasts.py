@@ -22,7 +22,7 @@ from scipy.optimize import minimize
 from fairlimits._util.types import Floats
 from fairlimits.evaluation.ceilings.pairs import root
 from fairlimits.evaluation.ceilings.questions import Lagrangian, Question
-from fairlimits.evaluation.ceilings.twins import Sighted
+from fairlimits.evaluation.ceilings.twins import Seen
 from fairlimits.solvers import Program
 
 LEAST_TAUS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
@@ -77,9 +77,9 @@ class Forecast:
     quantile: float
 
     @classmethod
-    def of(cls, question: Question, people: Sighted, quantile: float) -> Forecast:
+    def of(cls, question: Question, people: Seen, quantile: float) -> Forecast:
         """Draw what is needed of the people set apart."""
-        apart, crowd, sorts = people.apart, people.crowd, question.counts.size
+        apart, sorts = people.apart, question.counts.size
         # Half a person of each group and label besides, of whom all is known: no rate is then without people.
         few = np.where(question.counts > 0, 0.5, 0.0)
         every = apart.weight.sum() + few.sum()
@@ -107,7 +107,7 @@ class Forecast:
             np.asarray(others + 2.0),
             mass,
             times,
-            crowd.n / apart.heavy,
+            people.n / apart.heavy,
             quantile,
         )
 

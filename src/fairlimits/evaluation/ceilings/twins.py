@@ -7,9 +7,11 @@ people.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
+from typing import Protocol
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.data import Dataset
 from fairlimits.errors import DataError
+from fairlimits.evaluation.ceilings.evidence import Evidence
 from fairlimits.evaluation.ceilings.kinds import feature_kinds
 from fairlimits.evaluation.ceilings.pairs import Crowd, Weighted
 from fairlimits.evaluation.ceilings.strengths import find_strength
@@ -76,9 +79,36 @@ class Apart:
         return Apart(self.chances[which], self.strength[which], self.size[which], weight / weight.mean())
 
 
+class Seen(Protocol):
+    """People as rules see them that see the group, or do not: those that bounds are made of, and those set apart."""
+
+    @property
+    def apart(self) -> Apart:
+        """Those who say what bounds to take."""
+
+    @property
+    def n(self) -> int:
+        """How many people bounds are made of."""
+
+    @property
+    def rows(self) -> Ints:
+        """These by group and label, of shape (G, 2)."""
+
+    @property
+    def shares(self) -> Floats:
+        """What they count by group and label, as shares, of shape (G, 2)."""
+
+    @property
+    def on_twins(self) -> Seen | None:
+        """The same for people who have a twin; None if nobody has, or nobody of those set apart is like them."""
+
+    def evidence(self, credits: Sequence[Floats], leasts: Sequence[float]) -> Evidence:
+        """What the people say of some sets of multipliers (see `Evidence.of`)."""
+
+
 @dataclass(frozen=True, eq=False)
 class Sighted:
-    """People as rules see them that see the group, or do not.
+    """People in memory (see `Seen`).
 
     Parameters
     ----------
@@ -91,6 +121,21 @@ class Sighted:
     crowd: Crowd
     apart: Apart
 
+    @property
+    def n(self) -> int:
+        """How many people bounds are made of."""
+        return self.crowd.n
+
+    @property
+    def rows(self) -> Ints:
+        """These by group and label."""
+        return self.crowd.rows(self.apart.chances.shape[1])
+
+    @property
+    def shares(self) -> Floats:
+        """What they count by group and label, as shares."""
+        return self.crowd.shares(self.apart.chances.shape[1])
+
     @cached_property
     def on_twins(self) -> Sighted | None:
         """The same for people who have a twin; None if nobody has, or nobody of those set apart is like them."""
@@ -99,6 +144,10 @@ class Sighted:
         if not len(several) or not alike.any():
             return None
         return Sighted(self.crowd.take(several), self.apart.take(alike))
+
+    def evidence(self, credits: Sequence[Floats], leasts: Sequence[float]) -> Evidence:
+        """What the people say of some sets of multipliers."""
+        return Evidence.of(self.crowd, credits, leasts, self.apart.heavy)
 
 
 @dataclass(frozen=True, eq=False)
