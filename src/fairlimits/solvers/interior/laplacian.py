@@ -43,8 +43,9 @@ class Graph:
     def __init__(self, n_points: int, first: Ints, second: Ints) -> None:
         self.n_points, self.first, self.second = n_points, first, second
         points = np.arange(n_points)
-        # The ground is one more point, behind the others.
-        self._from, self._to = np.concatenate([first, points]), np.concatenate([second, np.full(n_points, n_points)])
+        # The ground is one more point, behind the others. Older releases of scipy find trees with places of 32 bits only.
+        ends = np.concatenate([first, points]), np.concatenate([second, np.full(n_points, n_points)])
+        self._from, self._to = (own.astype(np.int32) for own in ends)
         # Where each weight goes is the same every time: it is worked out once.
         rows, columns = np.concatenate([first, second, points]), np.concatenate([second, first, points])
         self._place, indptr = _by_row(rows, columns, n_points)
