@@ -18,6 +18,7 @@ from pathlib import Path
 from benchmarks import (
     ablation,
     any_size,
+    deciding,
     decorrelation,
     explorer,
     fidelity,
@@ -28,6 +29,7 @@ from benchmarks import (
     law_cost,
     law_loss,
     main_job,
+    monitoring,
     quantizer,
     scale,
 )
@@ -89,6 +91,14 @@ def _ablation() -> str:
     return ablation.markdown(ablation.run())
 
 
+def _deciding() -> str:
+    return deciding.markdown(deciding.run())
+
+
+def _monitoring() -> str:
+    return monitoring.markdown(monitoring.run())
+
+
 BENCHMARKS: dict[str, Callable[[], str]] = {
     "quantizer": _quantizer,
     "frontiers": _frontiers,
@@ -103,6 +113,8 @@ BENCHMARKS: dict[str, Callable[[], str]] = {
     "ablation": _ablation,
     "law_cost": _law_cost,
     "law_loss": _law_loss,
+    "deciding": _deciding,
+    "monitoring": _monitoring,
 }
 
 TITLES = {
@@ -119,10 +131,12 @@ TITLES = {
     "ablation": "Our solvers against HiGHS",
     "law_cost": "What learning the law costs",
     "law_loss": "How well the law is learned",
+    "deciding": "How fast rules decide, here and elsewhere",
+    "monitoring": "False alarms",
 }
 """Titles of the pages."""
 
-NEED_PEERS = ("law_cost", "law_loss")
+NEED_PEERS = ("law_cost", "law_loss", "deciding")
 """What needs packages that ``make bench`` does not install."""
 
 

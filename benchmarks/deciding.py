@@ -1,47 +1,74 @@
-"""How fast rules decide, beside LightGBM's own predict in the same run, and which export to offer; run by hand.
+"""How fast rules decide, beside LightGBM's own predict, and the exported file beside ONNX and SQL, in one run.
 
-    python -m benchmarks.deciding
-
-LightGBM, onnx, onnxruntime and DuckDB must be installed. All times are processor time of one thread. The exports that
-were not chosen are measured where they look best: on the trees of P(Y = 1 | x) alone, codes given, without reading
-people, without the trees of the groups, and without cells.
+All times are processor time of one thread, the least of some repeats that take turns. Everybody gets the same people of
+Adult, no two alike, and all exports are of one rule.
 """
 
 from __future__ import annotations
 
-import os
-
-os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-
-import argparse
 import runpy
 import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from threadpoolctl import threadpool_limits
 
 import fairlimits as fl
+from benchmarks.cases import table
+from benchmarks.exports import onnx_rule, sql_rule
 from benchmarks.peers.splits import peer
 
-_REPEATS = 5
+ROWS, LEARNED, REPEATS = 100_000, 34_189, 5
+
+# Rows that ONNX gets at a time: it was fastest so.
+_BATCH = 1_024
+
+SAME = 1e-6
+"""Scores nearer than this are the same."""
 
 
-def cpu(work: Callable[[], Any]) -> float:
-    """Least processor seconds of some runs."""
-    found = []
-    for _ in range(_REPEATS):
-        start = time.process_time()
-        work()
-        found.append(time.process_time() - start)
-    return min(found)
+class Export(NamedTuple):
+    """A rule elsewhere.
+
+    Parameters
+    ----------
+    name : str
+        What it is and where it runs.
+    size : int
+        Bytes.
+    decide : callable
+        Scores of all people, in its own kind of table.
+    one : callable
+        The score of one of them.
+    lacks : str
+        What it cannot do.
+    """
+
+    name: str
+    size: int
+    decide: Callable[[], Any]
+    one: Callable[[], Any]
+    lacks: str
 
 
-def many(data: fl.Dataset, rows: int) -> Any:
+def fastest(jobs: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
+    """Least processor seconds of each of some jobs, which take turns."""
+    found: dict[str, list[float]] = {name: [] for name in jobs}
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            start = time.process_time()
+            job()
+            found[name].append(time.process_time() - start)
+    return {name: min(own) for name, own in found.items()}
+
+
+def people(data: fl.Dataset, rows: int) -> Any:
     """People like those of a table, no two alike, as a pandas frame."""
     rng = np.random.default_rng(0)
     frame = data.to_frame().to_pandas().sample(rows, replace=True, random_state=0).reset_index(drop=True)
@@ -56,117 +83,114 @@ def lightgbm(data: fl.Dataset) -> Any:
     return model.fit(frame, data.label)
 
 
-def onnx_trees(tables: dict[str, Any]) -> Any:
-    """The label's trees by bit masks as an ONNX graph over codes; returns a function of codes."""
-    helper, session = peer("onnx").helper, peer("onnxruntime")
-    proto, numpy_helper = peer("onnx").TensorProto, peer("onnx").numpy_helper
-    nodes, kept = [], []
+def python_file(rule: fl.Rule, frame: Any, folder: Path) -> Export:
+    """The export that the package has."""
+    path = folder / "rule.py"
+    rule.export(path)
+    decide = runpy.run_path(str(path))["decide"]
+    columns, first = ({name: own[name].to_numpy() for name in own} for own in (frame, frame[:1]))
+    lacks = "run where there is no Python with numpy"
+    return Export("Python file", path.stat().st_size, partial(decide, columns), partial(decide, first), lacks)
 
-    def constant(name: str, value: Any) -> str:
-        kept.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
-        return name
 
-    masks = constant("masks", tables["masks"].astype(np.uint32))
-    last = ""
-    for feature in tables["used"].tolist():
-        at, row, own, both = (f"{what}{feature}" for what in ("at", "row", "own", "both"))
-        start = constant(f"start{feature}", np.array(tables["starts"][feature], dtype=np.int64))
-        nodes.append(helper.make_node("Gather", ["codes", constant(f"f{feature}", np.array(feature))], [at], axis=1))
-        nodes.append(helper.make_node("Add", [at, start], [row]))
-        nodes.append(helper.make_node("Gather", [masks, row], [own], axis=0))
-        nodes.append(helper.make_node("BitwiseAnd", [last or own, own], [both]))
-        last = both
-    for kind, given, made, options in (
-        ("Cast", [last], "float", {"to": proto.FLOAT}),
-        ("Log", ["float"], "log", {}),
-        ("Div", ["log", constant("two", np.array(np.log(2.0), dtype=np.float32))], "bits", {}),
-        ("Round", ["bits"], "whole", {}),
-        ("Cast", ["whole"], "leaf", {"to": proto.INT64}),
-        ("Add", ["leaf", constant("first", (tables["first"] + 127).astype(np.int64))], "place", {}),
-        ("Gather", [constant("values", tables["values"]), "place"], "value", {}),
-        ("MatMul", ["value", constant("membership", tables["membership"])], "sum", {}),
-        ("Add", ["sum", constant("base", tables["base"].astype(np.float32))], "score", {}),
-        ("Sigmoid", ["score"], "chances", {}),
-        (
-            "MatMul",
-            ["chances", constant("mean", np.full(len(tables["base"]), 1 / len(tables["base"]), np.float32))],
-            "chance",
-            {},
-        ),
-    ):
-        nodes.append(helper.make_node(kind, given, [made], **options))
-    codes = helper.make_tensor_value_info("codes", proto.INT64, [None, None])
-    chance = helper.make_tensor_value_info("chance", proto.FLOAT, [None])
-    graph = helper.make_graph(nodes, "trees", [codes], [chance], kept)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    options = session.SessionOptions()
+def onnx_model(rule: fl.Rule, frame: Any) -> Export:
+    """ONNX in onnxruntime."""
+    runtime, model = peer("onnxruntime"), onnx_rule(rule)
+    options = runtime.SessionOptions()
     options.intra_op_num_threads = 1
-    made = session.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return lambda codes: made.run(None, {"codes": codes.astype(np.int64)})[0]
+    session = runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    columns = {
+        own.name: frame[own.name].to_numpy(dtype=np.float64)
+        if own.type == "tensor(double)"
+        else frame[own.name].astype(object).fillna("").to_numpy()
+        for own in session.get_inputs()
+    }
+
+    def decide(rows: int) -> Any:
+        parts = [
+            session.run(None, {name: own[start : min(start + _BATCH, rows)] for name, own in columns.items()})[0]
+            for start in range(0, rows, _BATCH)
+        ]
+        return np.concatenate(parts)
+
+    lacks = (
+        "missing values of categories, dates, numbers written as text: whoever calls it must turn them into its input"
+    )
+    return Export("ONNX in onnxruntime", len(model), partial(decide, len(frame)), partial(decide, 1), lacks)
 
 
-def sql_tree(trees: Any, tree: int, low: int, high: int, names: list[str]) -> str:
-    """A tree as nested CASE expressions over columns of codes."""
-    start = int(trees.leaves[:tree].sum(dtype=np.int64))
-    if high - low == 1:
-        return repr(float(trees.values[start + low]))
-    own = np.flatnonzero((trees.tree_of_node == tree) & (trees.lower == low) & (trees.upper == high))[0]
-    feature, middle = int(trees.feature[own]), int(trees.middle[own])
-    left = np.flatnonzero(np.unpackbits(trees.goes_left[own], bitorder="little")[: trees.sizes[feature] + 1])
-    inside = ",".join(map(str, left.tolist())) or "-1"
-    yes, no = (sql_tree(trees, tree, *ends, names) for ends in ((low, middle), (middle, high)))
-    return f"CASE WHEN {names[feature]} IN ({inside}) THEN {yes} ELSE {no} END"
+def sql_query(rule: fl.Rule, frame: Any) -> Export:
+    """SQL in DuckDB; its optimizer takes time that grows with the square of the query, so it is off."""
+    base, queries = peer("duckdb").connect(), {}
+    base.execute("PRAGMA disable_optimizer; SET threads = 1; SET max_expression_depth TO 100000")
+    for name, own in {"everybody": frame, "somebody": frame[:1]}.items():
+        base.register(name, pa.table(own))
+        queries[name] = sql_rule(rule, name)
+
+    def decide(name: str) -> Any:
+        return base.execute(queries[name]).fetchnumpy()["score"]
+
+    lacks = "run in other databases as it stands, be read by a person, or decide one at a time"
+    size = len(queries["everybody"])
+    return Export("SQL in DuckDB", size, partial(decide, "everybody"), partial(decide, "somebody"), lacks)
 
 
-def measure(rows: int, learned: int) -> None:
-    """Print all figures."""
+def run(rows: int = ROWS, learned: int = LEARNED, repeats: int = REPEATS) -> dict[str, Any]:
+    """Measure everything."""
     whole = fl.load_dataset("adult")
     data = whole.take(np.arange(learned))
     rule = fl.solve(fl.estimate_outcome(data), {"DP": 0.05})
-    frame, model = many(whole, rows), lightgbm(data)
+    frame, model = people(whole, rows), lightgbm(data)
     given = frame[[own.name for own in data.schema.features]]
-    ours, theirs = cpu(lambda: rule.decide(frame)), cpu(lambda: model.predict_proba(given))
-    print(f"{rows:,} rows, learned from {learned:,}: ours {rows / ours:,.0f} rows/s, LightGBM {rows / theirs:,.0f};")
-    print(f"  ours is {theirs / ours:.2f} times as fast")
-    kinds = {"pandas": frame[:1], "polars": peer("polars").from_pandas(frame[:1]), "Arrow": pa.table(frame[:1])}
-    for kind, one in kinds.items():
-        print(f"  one row, {kind}: {1e3 * cpu(partial(rule.decide, one)):.2f} ms")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "rule.py"
-        rule.export(path)
-        size, decide = path.stat().st_size, runpy.run_path(str(path))["decide"]
-        columns = {name: frame[name].to_numpy() for name in frame}
-        spent = cpu(lambda: decide(columns))
-        print(f"Python file: {size / 1e3:.0f} kB, the whole rule {rows / spent:,.0f} rows/s")
-    places = rule.distribution.places
-    assert places is not None
-    law: Any = places.model.law
-    coded = fl.Dataset.read_like(whole.schema, frame)
-    codes = law.codes.transform(coded.columns, rows)
-    by_masks = cpu(lambda: law.label.chances(codes, None)) if not len(law.label.linear) else float("nan")
-    print(f"trees of P(Y = 1 | x) alone ({len(law.label.trees)}): numpy {rows / by_masks:,.0f} rows/s")
-    run = onnx_trees(law.label.tables())
-    off = np.abs(run(codes[:1_000]) - law.label.chances(codes[:1_000], None)[:, 0]).max()
-    print(f"  ONNX {rows / cpu(lambda: run(codes)):,.0f} rows/s, off by {off:.1e}")
-    names = [f"c{at}" for at in range(codes.shape[1])]
-    trees = law.label.trees
-    query = " + ".join(sql_tree(trees, at, 0, int(trees.leaves[at]), names) for at in range(len(trees)))
-    duckdb = peer("duckdb").connect()
-    duckdb.execute("SET threads = 1; SET max_expression_depth TO 100000")
-    duckdb.register("codes", pa.table({name: codes[:5_000, at].astype(np.int32) for at, name in enumerate(names)}))
-    start = time.process_time()
-    duckdb.execute(f"SELECT sum({query}) FROM codes").fetchall()
-    print(f"  DuckDB {5_000 / (time.process_time() - start):,.0f} rows/s, {len(query) / 1e3:.0f} kB of SQL")
+    frames: dict[str, Any] = {"pandas": frame, "polars": peer("polars").from_pandas(frame), "Arrow": pa.table(frame)}
+    one_row: dict[str, Callable[[], Any]] = {kind: partial(rule.decide, own[:1]) for kind, own in frames.items()}
+    one_row["LightGBM"] = lambda: model.predict_proba(given[:1])
+    with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
+        exports = [python_file(rule, frame, Path(folder)), onnx_model(rule, frame), sql_query(rule, frame)]
+        jobs: dict[str, Callable[[], Any]] = {kind: partial(rule.decide, own) for kind, own in frames.items()}
+        jobs["LightGBM"] = lambda: model.predict_proba(given)
+        seconds = fastest(jobs | {own.name: own.decide for own in exports[:2]}, repeats)
+        seconds |= fastest({own.name: own.decide for own in exports[2:]}, 1)
+        one = fastest(one_row | {own.name: own.one for own in exports[:2]}, 10 * repeats)
+        one |= fastest({own.name: own.one for own in exports[2:]}, 1)
+        scores = rule.decide(frame)
+        off = {own.name: np.abs(own.decide() - scores) for own in exports}
+    return {
+        "rows": rows,
+        "learned": learned,
+        "seconds": seconds,
+        "one": one,
+        "exports": {
+            own.name: (own.size, float(off[own.name].max()), int((off[own.name] > SAME).sum()), own.lacks)
+            for own in exports
+        },
+    }
 
 
-def main() -> None:
-    """Read the command line and measure."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--learned", type=int, default=34_189)
-    asked = parser.parse_args()
-    measure(asked.rows, asked.learned)
+def markdown(results: dict[str, Any]) -> str:
+    """Tables of both comparisons."""
+    rows, seconds, one = results["rows"], results["seconds"], results["one"]
 
+    def speed(name: str) -> tuple[str, str]:
+        milliseconds = 1e3 * one[name]
+        shown = f"{milliseconds:.2g}" if milliseconds < 100 else f"{milliseconds:,.0f}"
+        return f"{float(f'{rows / seconds[name]:.2g}'):,.0f}", shown
 
-if __name__ == "__main__":
-    main()
+    ours = [kind for kind in seconds if kind in ("pandas", "polars", "Arrow")]
+    beside = [(f"`rule.decide`, {kind}", *speed(kind), f"{seconds['LightGBM'] / seconds[kind]:.2f}") for kind in ours]
+    beside.append(("LightGBM, `predict_proba` of 100 trees, pandas", *speed("LightGBM"), "1"))
+    exports = [
+        (name, *speed(name), f"{size / 1e3:,.0f}", f"{off:.1g}", f"{others:,}", lacks)
+        for name, (size, off, others, lacks) in results["exports"].items()
+    ]
+    packages = ("lightgbm", "onnxruntime", "duckdb", "pandas", "polars")
+    return (
+        f"{rows:,} people of Adult, no two alike; the rule (DP within 0.05, group hidden, 256 outcome cells) and "
+        f"LightGBM learned from {results['learned']:,}. Processor time of one thread, the least of some runs that took "
+        f"turns (of SQL one run). {', '.join(f'{name} {version(name)}' for name in packages)}.\n\n"
+        "## Beside LightGBM\n\n"
+        + table(("what", "rows/s", "one row, ms", "speed, LightGBM's as 1"), beside)
+        + "\n\n## Exports\n\nEach holds the whole rule, from columns to scores, and is compared with `rule.decide`: "
+        f"the largest difference of a score, and how many of the {rows:,} people differ by more than {SAME:g}.\n\n"
+        + table(("export", "rows/s", "one row, ms", "kB", "difference", "people", "cannot"), exports)
+    )

@@ -1,24 +1,34 @@
-"""How often `fl.monitor` gives an alarm where nothing is wrong, and how soon where something is; run by hand.
-
-    python -m benchmarks.monitoring --runs 1000
+"""How often `fl.monitor` gives an alarm where nothing is wrong, and how soon where something is.
 
 People of a known law come in month after month; the true gap of the rule, known from a million of them, is the
-tolerance, so that the tests of gaps are made where they are most often wrong. Every month has as many people. "any" is
-what the alarm promises: at most 1 - confidence over all months.
+tolerance, so that the tests of gaps are made where they are most often wrong.
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 import fairlimits as fl
+from benchmarks.cases import table
 from fairlimits.notions import tally
 
 KINDS = ("gap", "accuracy", "drift")
+CONFIDENCE = 0.95
+RUNS, MONTHS = 500, 12
+
+SETTINGS = (
+    ("DP", 300, 0.0),
+    ("DP", 2_000, 0.0),
+    ("EOd", 300, 0.0),
+    ("EOd", 2_000, 0.0),
+    ("DP", 2_000, 0.2),
+    ("DP", 2_000, 0.5),
+)
+"""Notion, people per month, and by how much the skill of one group rises in the fourth month."""
 
 
 def draw_month(seed: int, rows: int, shift: float = 0.0) -> pa.Table:
@@ -39,41 +49,69 @@ def make_rule(notion: str) -> tuple[fl.Rule, float]:
     return rule, float(tally(everybody, rule.decide(everybody)[None]).gap(notion)[0])
 
 
-def measure(notion: str, runs: int, months: int, rows: int, shift: float) -> str:
-    """A line of the table: share of runs with an alarm of each kind and of any, and the month of the first."""
+def measure(notion: str, rows: int, shift: float, runs: int, months: int) -> dict[str, Any]:
+    """Share of runs with an alarm of each kind, with any, and with a gap that just looks too large; the first month."""
     rule, gap = make_rule(notion)
-    struck = dict.fromkeys((*KINDS, "any"), 0)
+    struck = dict.fromkeys((*KINDS, "any", "looks"), 0)
     first: list[int] = []
     for run in range(runs):
         seeds = 10_000 + run * months + np.arange(months)
-        # What is wrong begins in the fourth month.
         tables = [draw_month(int(seed), rows, shift if at >= 3 else 0.0) for at, seed in enumerate(seeds)]
-        found = fl.monitor(rule, tables, tolerances={notion: gap})
+        found = fl.monitor(rule, tables, tolerances={notion: gap}, confidence=CONFIDENCE)
         for kind in KINDS:
             struck[kind] += any(own.kind == kind for own in found.alarms)
         struck["any"] += found.alarm
+        struck["looks"] += any(own.gaps[notion].value > gap for own in found.periods)
         if found.alarm:
             first.append(min(int(own.period) for own in found.alarms))
-    shares = " | ".join(f"{100 * own / runs:.1f}%" for own in struck.values())
-    when = f"{np.median(first):.0f}" if first else "-"
-    return f"| {notion} | {rows:,} | {shift:g} | {shares} | {when} |"
+    shares = {name: own / runs for name, own in struck.items()}
+    return {"notion": notion, "rows": rows, "shift": shift, "runs": runs, "shares": shares, "first": first}
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=1_000)
-    parser.add_argument("--months", type=int, default=12)
-    asked = parser.parse_args()
-    warnings.simplefilter("ignore")
-    print("| notion | people per month | shift | gap | accuracy | drift | any | median month of the first |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    for notion in ("DP", "EOd"):
-        for rows in (300, 2_000):
-            print(measure(notion, asked.runs, asked.months, rows, 0.0), flush=True)
-    for shift in (0.2, 0.5):
-        print(measure("DP", max(asked.runs // 5, 1), asked.months, 2_000, shift), flush=True)
+def run(runs: int = RUNS, months: int = MONTHS) -> list[dict[str, Any]]:
+    """Measure all settings, those where something is wrong in a fifth of the runs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [
+            measure(notion, rows, shift, max(runs // 5, 1) if shift else runs, months)
+            for notion, rows, shift in SETTINGS
+        ]
 
 
-if __name__ == "__main__":
-    main()
+def markdown(results: list[dict[str, Any]]) -> str:
+    """A table of false alarms, and one of alarms that are right."""
+
+    def share(own: dict[str, Any], name: str) -> str:
+        return f"{own['shares'][name]:.1%}"
+
+    quiet = [
+        (
+            own["notion"],
+            f"{own['rows']:,}",
+            f"{own['runs']:,}",
+            *(share(own, name) for name in (*KINDS, "any", "looks")),
+        )
+        for own in results
+        if not own["shift"]
+    ]
+    wrong = [
+        (
+            own["notion"],
+            f"{own['rows']:,}",
+            f"{own['shift']:g}",
+            f"{own['runs']:,}",
+            *(share(own, name) for name in (*KINDS, "any")),
+            f"{np.median(own['first']):g}" if own["first"] else "-",
+        )
+        for own in results
+        if own["shift"]
+    ]
+    return (
+        f"{MONTHS} months of people of a known law; the true gap of the rule is the tolerance. The promise is that any "
+        f'alarm is false in at most {1 - CONFIDENCE:.0%} of the runs, over all months. The baseline, "gap looks too '
+        'large", is an alarm whenever the gap of a month is above the tolerance.\n\n## Nothing is wrong\n\n'
+        + table(("notion", "people per month", "runs", *KINDS, "any", "gap looks too large"), quiet)
+        + "\n\n## Something is wrong\n\nFrom the fourth month on, the skill of one group is higher by a shift (its "
+        "standard deviation is 1). The last column is the month of the first alarm, a median of the runs that have one."
+        "\n\n" + table(("notion", "people per month", "shift", "runs", *KINDS, "any", "month"), wrong)
+    )

@@ -44,7 +44,7 @@ class Target(NamedTuple):
 def open_fit(estimator: Any, X: Any, y: Any) -> tuple[Table, Target]:
     """Open X and read y to fit an estimator; it learns the features' number and names."""
     if is_frame(X):
-        validate_data(estimator, X, y, skip_check_array=True)
+        validate_data(estimator, _known_frame(X), y, skip_check_array=True)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         table = _named(estimator, nw.from_native(X, eager_only=True))
@@ -59,10 +59,17 @@ def open_fit(estimator: Any, X: Any, y: Any) -> tuple[Table, Target]:
 def open_rows(estimator: Any, X: Any) -> Table:
     """Open X for a fitted estimator; its features must be those that were seen."""
     if is_frame(X):
-        validate_data(estimator, X, reset=False, skip_check_array=True)
+        validate_data(estimator, _known_frame(X), reset=False, skip_check_array=True)
         return _named(estimator, nw.from_native(X, eager_only=True))
     array = validate_data(estimator, X, reset=False, dtype=None, ensure_all_finite="allow-nan")
     return _named(estimator, _arrow(array))
+
+
+def _known_frame(frame: Any) -> Any:
+    """A frame that every release of scikit-learn reads the columns' names of: not all do so of each polars."""
+    if not nw.dependencies.is_polars_dataframe(frame):
+        return frame
+    return pa.table({name: pa.array([], pa.null()) for name in frame.columns})
 
 
 def read_weights(sample_weight: Any, X: Any) -> Floats | None:

@@ -233,7 +233,7 @@ def make_rules(
         Rule(
             policy=CellPolicy(dist, scores[at], variables.aware),
             tolerances=tolerances[at],
-            accuracy=point.value if program.objective == ACCURACY else float(accuracy[at]),
+            accuracy=float(accuracy[at]),
             bayes_accuracy=best,
             optimality_gap=point.gap,
             requirements=program.requirements,

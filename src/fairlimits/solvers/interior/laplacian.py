@@ -43,7 +43,7 @@ class Graph:
     def __init__(self, n_points: int, first: Ints, second: Ints) -> None:
         self.n_points, self.first, self.second = n_points, first, second
         points = np.arange(n_points)
-        # The ground is one more point, behind the others. Older releases of scipy find trees with places of 32 bits only.
+        # The ground is one more point, behind the others. Older releases of scipy find trees with int32 only.
         ends = np.concatenate([first, points]), np.concatenate([second, np.full(n_points, n_points)])
         self._from, self._to = (own.astype(np.int32) for own in ends)
         # Where each weight goes is the same every time: it is worked out once.
