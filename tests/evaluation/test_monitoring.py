@@ -130,6 +130,23 @@ def test_missing_groups_are_told() -> None:
         fl.monitor(rule(aware=True), [frame])
 
 
+def test_what_cannot_be_tested_is_told() -> None:
+    frame = people(8, 900)[0].to_pandas()
+    frame["sex"] = None
+    said = fl.monitor(rule(), [frame]).summary()
+    assert "1 period, 900 people. No alarm" in said
+    assert "Not tested in 1: DP" in said
+    assert "The group of 100.0% is missing, and too few are known to bound any gap." in said
+
+
+@pytest.mark.parametrize(("wrong", "named"), [("soon", "soon"), (20260131, "20260131")])
+def test_dates_that_are_none_are_refused(wrong: object, named: str) -> None:
+    frame = people(8, 90)[0].to_pandas().assign(when="2026-01-31")
+    frame["when"] = frame["when"].where(frame.index != 3, str(wrong)) if isinstance(wrong, str) else wrong
+    with pytest.raises(DataError, match=f"'when' holds '{named}', and needs dates"):
+        fl.monitor(rule(), frame, dates="when")
+
+
 def test_missing_at_random_is_estimated_as_if_nobody_was(tmp_path: Path) -> None:
     table = people(9, 60_000)[0].to_pandas()
     truth = fl.monitor(rule(), [table]).periods[0].gaps["DP"].value

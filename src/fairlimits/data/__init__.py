@@ -10,7 +10,7 @@ from fairlimits.data.benchmarks import (
     load_table,
 )
 from fairlimits.data.bins import Bins, bin_names, parse_bins
-from fairlimits.data.columns import Table, as_table, read_numbers, read_values
+from fairlimits.data.columns import Table, as_table, holds_dates, read_numbers, read_values
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.draws import DrawBy, check_draw_by, check_seed, content_keys, row_draws
 from fairlimits.data.encoding import EncodedFeature, Encoding
@@ -64,6 +64,7 @@ __all__ = [
     "content_keys",
     "find_files",
     "find_groups",
+    "holds_dates",
     "is_frame",
     "is_pattern",
     "load_dataset",

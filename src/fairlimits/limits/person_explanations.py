@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 # People explained at once, values that a feature is replaced by, and features that a sentence names.
 _MOST_PEOPLE, _MOST_VALUES, _NAMED = 10_000, 16, 3
 
-# Margins nearer to 0 are ties.
-_TIE = 1e-6
+# Margins nearer to 0 are ties; moves that a sentence would round to 0 are not told.
+_TIE, _TOLD = 1e-6, 5e-4
 
 _YES, _NO = "#009E73", "#D55E00"
 
@@ -95,10 +95,11 @@ class PersonExplanation:
         if abs(self.margin) > _TIE and self.score == float(self.margin < 0):
             # What a guarantee, individual fairness, or doing without coins changes is not in the margin.
             change += "; the margin alone would decide otherwise"
-        told = ", ".join(f"{name} = {value} ({own:+.3f})" for name, value, own in self.moved[:_NAMED])
+        shown = [own for own in self.moved[:_NAMED] if abs(own[2]) >= _TOLD]
+        told = ", ".join(f"{name} = {value} ({own:+.3f})" for name, value, own in shown)
         return (
             f"{self.decision.capitalize()}{change}. Chance of label 1 {self.chance:.3f}, margin {self.margin:+.3f}; "
-            f"moved most by {told}."
+            f"{f'moved most by {told}' if told else 'no feature moves it'}."
         )
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+import pyarrow as pa
 
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Schema, Table, Watched, as_table, read_numbers, read_watched
+from fairlimits.data import Schema, Table, Watched, as_table, holds_dates, read_numbers, read_watched
 from fairlimits.errors import DataError, InputError
 from fairlimits.limits import Rule
 
@@ -90,7 +91,12 @@ def _by_date(table: Table, dates: str, every: Every) -> list[tuple[str, Table]]:
     if every not in get_args(Every):
         raise InputError(f"every is {every!r}; give {', '.join(map(repr, get_args(Every)))}.")
     table.require([dates], "date")
-    days = read_numbers(dates, table.column(dates))
+    column = table.column(dates)
+    if not holds_dates(column):
+        # One wrong date makes text of all: the first that is none alone is what to mend.
+        wrong = next((own for own in column.drop_null() if not holds_dates(pa.array([own.as_py()]))), "nothing")
+        raise DataError(f"The column {dates!r} holds {str(wrong)!r}, and needs dates; write them as in 2026-01-31.")
+    days = read_numbers(dates, column)
     missing = int(np.isnan(days).sum())
     if missing:
         raise DataError(f"The date {dates!r} is missing in {missing:,} rows; fill it in, or leave these rows out.")

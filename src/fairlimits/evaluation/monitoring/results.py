@@ -153,9 +153,9 @@ class Monitoring(Shown):
         """Say whether there is an alarm, what the last period came to, and who is not known."""
         last = self.periods[-1]
         lines = [
-            f"{len(self.periods)} periods, {sum(own.rows for own in self.periods):,} people. "
+            f"{_counted(len(self.periods), 'period')}, {sum(own.rows for own in self.periods):,} people. "
             + (
-                f"{len(self.alarms)} alarms, where chance alone gives any with probability "
+                f"{_counted(len(self.alarms), 'alarm')}, where chance alone gives any with probability "
                 f"{1 - self.confidence:.2g} at most:"
                 if self.alarms
                 else f"No alarm, at a chance of {1 - self.confidence:.2g} for any false one."
@@ -165,6 +165,13 @@ class Monitoring(Shown):
         gaps = ", ".join(f"{name} {gap}" for name, gap in last.gaps.items() if name in self.tolerances)
         lines.append(f"{last.name}: accuracy {last.accuracy}; gaps {gaps or 'none watched'} (held out; all limits hold")
         lines[-1] += f" at once with confidence {self.confidence:g})."
+        untested = [name for name in self.tolerances if name not in last.gaps or not last.gaps[name].known]
+        if untested:
+            lines.append(
+                f"Not tested in {last.name}: {', '.join(untested)}; labels, or people of known group, are too few."
+            )
+        if last.missing and not last.bounds:
+            lines.append(f"The group of {last.missing:.1%} is missing, and too few are known to bound any gap.")
         for name, bound in last.bounds.items():
             if name in self.tolerances:
                 lines.append(
@@ -243,3 +250,7 @@ class Monitoring(Shown):
 
     def __repr__(self) -> str:
         return f"Monitoring({len(self.periods)} periods, {len(self.alarms)} alarms)"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
