@@ -70,6 +70,7 @@ def load_dataset(
     drop: Names = None,
     features: Names = None,
     bins: Bins = None,
+    tidy: Names = None,
     missing_sensitive: MissingSensitive = "refuse",
     small_groups: SmallGroups = SET_ASIDE,
 ) -> Dataset:
@@ -83,7 +84,7 @@ def load_dataset(
     label, sensitive, positive
         As in `Dataset.from_frame`, in place of the usual ones. With another label, `positive` has no usual
         value.
-    weight, features, bins, missing_sensitive, small_groups
+    weight, features, bins, tidy, missing_sensitive, small_groups
         As in `Dataset.from_frame`.
     numeric, categorical, drop
         As in `Dataset.from_frame`, on top of the usual ones.
@@ -116,7 +117,7 @@ def load_dataset(
     sensitive = benchmark.sensitive if sensitive is None else sensitive
     # What the caller gives a part keeps it; the usual parts go to the other columns.
     given = {label, *names_of(sensitive), *names_of(weight)}
-    given.update(names_of(numeric), names_of(categorical), names_of(drop), bins or {})
+    given.update(names_of(numeric), names_of(categorical), names_of(drop), bins or {}, names_of(tidy))
     chosen = names_of(features)
     codes = [name for name in benchmark.categorical if name not in given and (not chosen or name in chosen)]
     return Dataset.from_frame(
@@ -130,6 +131,7 @@ def load_dataset(
         drop=[*names_of(drop), *(c for c in benchmark.drop if c not in given and c not in chosen)],
         features=features,
         bins=bins,
+        tidy=tidy,
         missing_sensitive=missing_sensitive,
         small_groups=small_groups,
     )

@@ -15,6 +15,7 @@ from fairlimits.errors import InputError
 
 Bins: TypeAlias = Mapping[str, float | Sequence[float] | NDArray[Any]] | None
 Cuts: TypeAlias = dict[str, tuple[float, ...]]
+"""Cut points of columns of numbers; none, for columns of text that are tidied."""
 
 
 def read_bins(bins: Bins) -> Cuts:

@@ -11,7 +11,8 @@ from fairlimits.data.columns import Table
 from fairlimits.data.roles import MissingSensitive, check_missing_sensitive, check_parts, left_for_features
 from fairlimits.data.schema import Scalar
 from fairlimits.data.small_groups import SmallGroups, check_small_groups
-from fairlimits.errors import DataError
+from fairlimits.data.spellings import tidied
+from fairlimits.errors import DataError, InputError
 
 Names: TypeAlias = str | Sequence[str] | None
 
@@ -23,14 +24,26 @@ def names_of(names: Names) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
+def read_readings(bins: Bins, tidy: Names) -> Cuts:
+    """Check how columns are read: numbers in ranges between cut points, and text without any, which is tidied."""
+    cuts = read_bins(bins)
+    for name in names_of(tidy):
+        if name in cuts:
+            raise InputError(f"Column {name!r} is both cut into ranges and tidied: only text is tidied, choose one.")
+        cuts[name] = ()
+    return cuts
+
+
 @dataclass(frozen=True)
 class Roles:
     """Which column is to play which part, as a person said it (see `Dataset.from_frame`).
 
     Parameters
     ----------
-    label, positive, weight, bins, missing_sensitive, small_groups
+    label, positive, weight, missing_sensitive, small_groups
         See `Dataset.from_frame`; all of them are checked.
+    bins : Cuts
+        Cut points of columns; none for those that are tidied.
     sensitive, numeric, categorical, drop : tuple of str
         See `Dataset.from_frame`.
     chosen : tuple of str
@@ -62,25 +75,32 @@ class Roles:
         drop: Names,
         features: Names,
         bins: Bins,
+        tidy: Names,
         missing_sensitive: MissingSensitive,
         small_groups: SmallGroups,
     ) -> Roles:
         """Check what a person said that needs no table to be checked."""
         choice = check_small_groups(small_groups)
         check_missing_sensitive(missing_sensitive)
+        readings = read_readings(bins, tidy)
         return cls(
             label=label,
             sensitive=names_of(sensitive),
-            positive=positive,
+            positive=tidied(positive) if label in readings else positive,
             weight=weight,
             numeric=names_of(numeric),
             categorical=names_of(categorical),
             drop=names_of(drop),
             chosen=names_of(features),
-            bins=read_bins(bins),
+            bins=readings,
             missing_sensitive=missing_sensitive,
             small_groups=choice,
         )
+
+    @property
+    def tidied(self) -> tuple[str, ...]:
+        """The columns of text that are tidied."""
+        return tuple(name for name, cuts in self.bins.items() if not cuts)
 
     @property
     def parts(self) -> dict[str, tuple[str, ...]]:
@@ -93,7 +113,8 @@ class Roles:
             "numeric": self.numeric,
             "categorical": self.categorical,
             "features": self.chosen,
-            "bins": tuple(self.bins),
+            "bins": tuple(name for name, cuts in self.bins.items() if cuts),
+            "tidy": self.tidied,
         }
 
     def check(self, table: Table) -> None:

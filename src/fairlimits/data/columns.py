@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from fairlimits._util.suggestions import did_you_mean
 from fairlimits.data.bins import bin_codes, bin_names
 from fairlimits.data.schema import Kind, Scalar, value_text
+from fairlimits.data.spellings import tidied_codes
 from fairlimits.data.troubles import ColumnError
 from fairlimits.errors import DataError
 
@@ -84,7 +85,7 @@ class Table:
         return replace(self, names=tuple(names))
 
     def binned(self, bins: Mapping[str, tuple[float, ...]]) -> Table:
-        """Return the table with some columns of numbers cut into ranges."""
+        """Return the table with some columns of numbers cut into ranges, and text without cuts tidied."""
         return replace(self, bins=bins)
 
     def column(self, name: str) -> pa.Array:
@@ -92,6 +93,9 @@ class Table:
         if name not in self.bins:
             return self._as_it_is(name)
         codes, names = self.values(name)
+        if not all(isinstance(text, str | None) for text in names):
+            # Only text is tidied.
+            return self._as_it_is(name)
         texts = pa.array([text for text in names if text is not None], pa.large_string())
         return texts.take(pa.array(codes, mask=codes >= len(texts)))
 
@@ -100,6 +104,8 @@ class Table:
         array = self._as_it_is(name)
         if name not in self.bins:
             return read_values(name, array)
+        if not self.bins[name]:
+            return tidied_codes(*read_values(name, array))
         names = bin_names(self.bins[name])
         if _is_text(array.type):
             codes, values = read_values(name, array)
@@ -133,7 +139,7 @@ class Table:
 
     def kind(self, name: str, array: pa.Array | None = None) -> Kind:
         """Return how a column, if at hand its `array`, is read when nobody says otherwise: by its declared type."""
-        if name in self.bins:
+        if self.bins.get(name):
             return "categorical"
         declared = self.frame.schema[name]
         if declared in (nw.Categorical, nw.Enum, nw.Boolean):

@@ -116,6 +116,7 @@ class Dataset(Shown):
         drop: Names = None,
         features: Names = None,
         bins: Bins = None,
+        tidy: Names = None,
         missing_sensitive: MissingSensitive = "refuse",
         small_groups: SmallGroups = SET_ASIDE,
     ) -> Dataset:
@@ -149,6 +150,9 @@ class Dataset(Shown):
         bins : mapping of str to float or sequence of float, optional
             Columns of numbers, features or sensitive ones, to be cut into ranges: ``{"age": [25, 60]}`` makes "under
             25", "25 to under 60" and "60 and over" of ages.
+        tidy : str or sequence of str, optional
+            Columns of text, features, sensitive ones or the label, whose values are taken in small letters and without
+            spaces around them: "Male" and "male " are then one value.
         missing_sensitive : {"refuse", "group", "drop"}
             What to do with rows without a sensitive value: raise an error, make them the group "(missing)",
             or drop them.
@@ -184,6 +188,7 @@ class Dataset(Shown):
             drop=drop,
             features=features,
             bins=bins,
+            tidy=tidy,
             missing_sensitive=missing_sensitive,
             small_groups=small_groups,
         )

@@ -16,7 +16,7 @@ from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.data import roles as special
 from fairlimits.data.bins import Cuts, bin_names
 from fairlimits.data.column_roles import Roles
-from fairlimits.data.columns import Table, are_whole, holds_dates, list_values, read_numbers
+from fairlimits.data.columns import Table, are_whole, holds_dates, read_numbers
 from fairlimits.data.encoding import NumberScale
 from fairlimits.data.features import category_feature, column_notes
 from fairlimits.data.numbers import Moments, Numbers
@@ -25,6 +25,7 @@ from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Feature, Kind, Scalar, Schema
 from fairlimits.data.sides import Side
 from fairlimits.data.small_groups import set_aside_note, settle_small_groups
+from fairlimits.data.spellings import check_spelling
 from fairlimits.data.troubles import ColumnError, one_error
 from fairlimits.errors import DataError
 
@@ -170,15 +171,15 @@ class Facts:
         features: list[Feature] = []
         for column in self.columns.values():
             try:
-                features.append(column.feature(roles.bins.get(column.name)))
+                features.append(column.feature(roles.bins.get(column.name) or None))
             except ColumnError as error:
                 errors.append(error)
         try:
             schema, note = self._schema(roles, tuple(features))
         except DataError as error:
-            raise one_error([error, *errors], roles.drop, roles.numeric) from error
+            raise one_error([error, *errors], roles.drop, roles.numeric, roles.tidied) from error
         if errors:
-            raise one_error(errors, roles.drop, roles.numeric)
+            raise one_error(errors, roles.drop, roles.numeric, roles.tidied)
         return schema, note
 
     def counts(self, schema: Schema) -> Ints:
@@ -209,11 +210,10 @@ class Facts:
                 "drop these rows first."
             )
         labels = _ordered(self.labels, False)
+        special.check_label(roles.label, labels)
         positive = special.infer_positive(roles.label, labels, roles.positive)
-        if len(labels) < 2:
-            raise DataError(
-                f"The label {roles.label!r} has one value only ({list_values(labels)}): nothing to predict."
-            )
+        for name, values in zip(roles.sensitive, zip(*self.groups, strict=True), strict=True):
+            check_spelling(name, "sensitive column", _ordered({*values} - {None}, False))
         found = self._ordered_groups(roles)
         counts = np.array([[self._counted(group, labels, positive, y) for y in (0, 1)] for group in found])
         names = special.group_names(roles.sensitive, found)
@@ -253,7 +253,9 @@ class Facts:
             {
                 value: rank
                 for rank, value in enumerate(
-                    (*bin_names(roles.bins[name]), None) if name in roles.bins else _ordered(set(column) - {None}, True)
+                    (*bin_names(roles.bins[name]), None)
+                    if roles.bins.get(name)
+                    else _ordered(set(column) - {None}, True)
                 )
             }
             for name, column in zip(roles.sensitive, zip(*self.groups, strict=True), strict=True)

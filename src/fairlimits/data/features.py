@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -24,6 +25,21 @@ _FEW = 50
 
 # With so many of its values numbers, a column is one of numbers with something else in it.
 _MOSTLY = 0.9
+
+
+# Numbers and dates as spreadsheets show them, and what to do with them.
+_WRITTEN = (
+    (
+        "dates that can be read in two ways",
+        re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d\d|\d{4})([ T].*)?"),
+        "write them as 2024-12-31",
+    ),
+    (
+        "numbers with signs around them",
+        re.compile(r"[^\w\s]?\s?[+-]?[\d.,' \u00a0]*\d[\d.,' \u00a0]*\s?(%|[^\w\s]|[A-Za-z]{1,3})?"),
+        "write them as plain numbers",
+    ),
+)
 
 
 def read_columns(
@@ -71,7 +87,7 @@ def read_all_columns(table: Table) -> tuple[tuple[Feature, ...], dict[str, NDArr
 
 
 def _read_column(table: Table, name: str, kind: Kind | None) -> tuple[Feature, NDArray[Any]]:
-    if name in table.bins:
+    if table.bins.get(name):
         codes, values = table.values(name)
         return Feature(name, "categorical", values), codes
     array = table.column(name)
@@ -117,6 +133,9 @@ def category_feature(name: str, values: Sequence[Scalar], rows: Sequence[int]) -
     if n > MOST_CATEGORIES and all(numbers) and any(isinstance(value, str) and "." in value for value in values[:n]):
         raise ColumnError(name, f"holds numbers as text, {n:,} different ones", "convert it", numeric=True)
     present = sum(rows[:n])
+    written = _written_otherwise(values[:n])
+    if n > MOST_CATEGORIES and written is not None:
+        raise ColumnError(name, *written)
     if 2 * n > present:
         raise ColumnError(
             name,
@@ -137,6 +156,16 @@ def category_feature(name: str, values: Sequence[Scalar], rows: Sequence[int]) -
     kept = [value_text(values[at]) for at in sorted(often[:MOST_CATEGORIES])]
     categories = (*(text for text in kept if text != OTHER), OTHER)
     return Feature(name, "categorical", (*categories, None) if missing else categories, other=OTHER)
+
+
+def _written_otherwise(values: Sequence[Scalar]) -> tuple[str, str] | None:
+    """Say that nearly all values are numbers or dates in another way of writing, and what can be done; None if not."""
+    texts = [value for value in values if isinstance(value, str)]
+    for kind, pattern, advice in _WRITTEN:
+        hits = [text for text in texts if pattern.fullmatch(text.strip()) and not is_number_text(text)]
+        if hits and len(hits) >= _MOSTLY * len(values):
+            return f"holds {kind}, such as {hits[0]!r}", advice
+    return None
 
 
 def column_notes(features: Sequence[Feature], others: Sequence[int], rows: int) -> tuple[str, ...]:

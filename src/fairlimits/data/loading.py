@@ -34,6 +34,7 @@ def open_data(
     drop: Names = ...,
     features: Names = ...,
     bins: Bins = ...,
+    tidy: Names = ...,
     missing_sensitive: MissingSensitive = ...,
     small_groups: SmallGroups = ...,
 ) -> Dataset: ...
@@ -53,6 +54,7 @@ def open_data(
     drop: Names = ...,
     features: Names = ...,
     bins: Bins = ...,
+    tidy: Names = ...,
     missing_sensitive: MissingSensitive = ...,
     small_groups: SmallGroups = ...,
     id: Names = ...,
@@ -73,6 +75,7 @@ def open_data(
     drop: Names = None,
     features: Names = None,
     bins: Bins = None,
+    tidy: Names = None,
     missing_sensitive: MissingSensitive = "refuse",
     small_groups: SmallGroups = SET_ASIDE,
     id: Names = None,
@@ -89,7 +92,7 @@ def open_data(
         Read the rows in parts, as often as needed, instead of all into memory.
     label, sensitive
         As in `Dataset.from_frame`. A file needs both; a benchmark has its own.
-    positive, weight, numeric, categorical, drop, features, bins, missing_sensitive, small_groups
+    positive, weight, numeric, categorical, drop, features, bins, tidy, missing_sensitive, small_groups
         As in `Dataset.from_frame`; for a benchmark, as in `load_dataset`. Of a stream, small groups are found when its
         rows are first read, and cannot be dropped.
     id : str or sequence of str, optional
@@ -133,6 +136,7 @@ def open_data(
         "drop": drop,
         "features": features,
         "bins": bins,
+        "tidy": tidy,
         "missing_sensitive": missing_sensitive,
         "small_groups": small_groups,
     }

@@ -24,7 +24,7 @@ import pyarrow.csv
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.threads import ONE_BLAS_THREAD, usable_cores
 from fairlimits.data.csv_blocks import csv_batches, is_csv
-from fairlimits.data.tables import CSV_CONVERSION
+from fairlimits.data.csv_dialects import UTF8, dialect_of
 from fairlimits.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -245,7 +245,16 @@ def arrow_parts(source: object) -> ArrowParts:
         raise FileError("The files are of different kinds: give Parquet files only, or CSV files only.")
     form: Any = kinds.pop()
     if form == "csv":
-        form = pads.CsvFileFormat(convert_options=CSV_CONVERSION)
+        dialect = dialect_of(files[0])
+        # Arrow reads nothing else in parts.
+        if dialect.skipped:
+            raise FileError(f"{files[0]} does not begin with the names of its columns: remove its first line.")
+        if dialect.encoding != UTF8:
+            raise FileError(
+                f"{files[0]} is written in {dialect.encoding}: files that are read in parts must be in UTF-8."
+            )
+        scan = pads.CsvFragmentScanOptions(convert_options=dialect.converting, read_options=dialect.reading())
+        form = pads.CsvFileFormat(dialect.parsing, default_fragment_scan_options=scan)
     names = [str(file) for file in files]
     try:
         dataset = pads.dataset(names, format=form, partitioning="hive")

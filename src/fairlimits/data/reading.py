@@ -14,6 +14,7 @@ from fairlimits.data.columns import Table, list_values, read_numbers
 from fairlimits.data.features import read_columns
 from fairlimits.data.schema import MISSING, Scalar, Schema
 from fairlimits.data.small_groups import Settled, settle_small_groups
+from fairlimits.data.spellings import check_spelling
 from fairlimits.data.troubles import one_error, without_options
 from fairlimits.errors import DataError, InputError
 
@@ -36,14 +37,12 @@ def rows(
     table = table.binned(roles.bins)
     # All that is wrong is said at once: what is wrong with people does not keep the features from being looked at.
     errors: list[DataError] = []
-    settled = None
-    try:
-        table, people, settled = _settle_people(table, roles)
-    except DataError as error:
-        errors.append(without_options(error))
+    settled = _settle_people(table, roles, errors)
+    table = table if settled is None else settled.table
     found, columns, wrong = read_columns(table, left, numeric=roles.numeric, categorical=roles.categorical)
     if errors or wrong or settled is None:
-        raise one_error([*errors, *wrong], roles.drop, roles.numeric)
+        raise one_error([*errors, *wrong], roles.drop, roles.numeric, roles.tidied)
+    people = settled.people
     taken = {*left, roles.label, *roles.sensitive, roles.weight}
     schema = Schema(
         features=found,
@@ -53,30 +52,71 @@ def rows(
         groups=people.groups,
         weight=roles.weight,
         negative=people.negative,
-        joined=settled.joined,
+        joined=settled.groups.joined,
         bins=tuple(roles.bins.items()),
         left_out=tuple(name for name in table.names if name not in taken),
         frame_kind=kind_of(frame),
     )
-    return schema, columns, people.group, people.label, people.weight, settled.note
+    return schema, columns, people.group, people.label, people.weight, settled.groups.note
 
 
-def _settle_people(table: Table, roles: Roles) -> tuple[Table, _People, Settled]:
-    """Return the rows that are left, their labels, groups and weights, and what became of small groups."""
+class _SettledPeople(NamedTuple):
+    """The rows that are left, their labels, groups and weights, and what became of small groups."""
+
+    table: Table
+    people: _People
+    groups: Settled
+
+
+def _settle_people(table: Table, roles: Roles, errors: list[DataError]) -> _SettledPeople | None:
+    """Settle who the people are; what is wrong with them is added to the errors, that with labels and with groups."""
+    before = len(errors)
+    if roles.missing_sensitive == "drop":
+        table = special.settle_missing_groups(table, roles.sensitive, "drop")
+    for check in (_check_label, _check_groups):
+        try:
+            check(table, roles)
+        except DataError as error:
+            errors.append(without_options(error))
+    if len(errors) > before:
+        return None
     table = special.settle_missing_groups(table, roles.sensitive, roles.missing_sensitive)
-    people = _read_people(table, roles)
-    settled = settle_small_groups(roles.small_groups, people.groups, people.counts, np.bincount(people.group))
-    if (settled.place < 0).any():
-        table = table.filtered(settled.place[people.group] >= 0)
+    try:
         people = _read_people(table, roles)
-    else:
-        people = people._replace(group=settled.place[people.group], groups=settled.groups)
-    if len(people.groups) < 2:
+        settled = settle_small_groups(roles.small_groups, people.groups, people.counts, np.bincount(people.group))
+        if (settled.place < 0).any():
+            table = table.filtered(settled.place[people.group] >= 0)
+            people = _read_people(table, roles)
+        else:
+            people = people._replace(group=settled.place[people.group], groups=settled.groups)
+        _check_compared(roles.sensitive, people.groups)
+    except DataError as error:
+        errors.append(without_options(error))
+        return None
+    return _SettledPeople(table, people, settled)
+
+
+def _check_label(table: Table, roles: Roles) -> None:
+    """Refuse a label that is missing, says nothing, or says the same in several spellings."""
+    _, values = special.read_label(table, roles.label)
+    special.check_label(roles.label, values)
+    special.infer_positive(roles.label, values, roles.positive)
+
+
+def _check_groups(table: Table, roles: Roles) -> None:
+    """Refuse sensitive values that are missing, or the same in several spellings."""
+    table = special.settle_missing_groups(table, roles.sensitive, roles.missing_sensitive)
+    special.read_group_values(table, roles.sensitive)
+    for name in roles.sensitive:
+        check_spelling(name, "sensitive column", table.values(name)[1])
+
+
+def _check_compared(sensitive: tuple[str, ...], groups: tuple[str, ...]) -> None:
+    if len(groups) < 2:
         raise DataError(
-            f"The sensitive column {', '.join(map(repr, roles.sensitive))} has one group only "
-            f"({people.groups[0]}): there is nothing to compare."
+            f"The sensitive column {', '.join(map(repr, sensitive))} has one group only "
+            f"({groups[0]}): there is nothing to compare."
         )
-    return table, people, settled
 
 
 class _People(NamedTuple):
@@ -99,8 +139,7 @@ class _People(NamedTuple):
 def _read_people(table: Table, roles: Roles) -> _People:
     codes, values = special.read_label(table, roles.label)
     one = special.infer_positive(roles.label, values, roles.positive)
-    if len(values) < 2:
-        raise DataError(f"The label {roles.label!r} has one value only ({list_values(values)}): nothing to predict.")
+    special.check_label(roles.label, values)
     group, groups = special.find_groups(table, roles.sensitive)
     weights = None if roles.weight is None else special.read_weights(table, roles.weight)
     rest = [value for value in values if value != one]

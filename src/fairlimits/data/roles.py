@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fairlimits._util.suggestions import did_you_mean, nearest
 from fairlimits.data.columns import Table, list_values, read_numbers
 from fairlimits.data.schema import GROUP_SEPARATOR, MISSING, Scalar, value_text
+from fairlimits.data.spellings import check_spelling
 from fairlimits.errors import DataError, InputError
 
 MissingSensitive: TypeAlias = Literal["refuse", "group", "drop"]
@@ -19,6 +20,8 @@ MissingSensitive: TypeAlias = Literal["refuse", "group", "drop"]
 # More values than this, most of them seen once, make no groups.
 _MANY_GROUPS = 1000
 
+# A label of more values is an amount, or a text.
+_MANY_LABELS = 50
 
 # Weights are summed, squared and divided by each other: beyond this, results overflow, or lose digits unnoticed.
 _LARGEST_WEIGHT = 1e100
@@ -32,13 +35,13 @@ def check_parts(table: Table, parts: dict[str, tuple[str, ...]]) -> None:
     table : Table
         The table.
     parts : dict of str to tuple of str
-        The columns of each part; "features", "numeric", "categorical" and "bins" name features, the last sensitive
-        columns too.
+        The columns of each part; "features", "numeric", "categorical", "bins" and "tidy" name features, "bins" and
+        "tidy" sensitive columns too, and "tidy" the label.
     """
     owner: dict[str, str] = {}
     for part, names in parts.items():
         table.require(names, "feature" if part == "features" else part)
-        if part in ("features", "bins"):
+        if part in ("features", "bins", "tidy"):
             continue
         for name in names:
             if name in owner:
@@ -48,6 +51,9 @@ def check_parts(table: Table, parts: dict[str, tuple[str, ...]]) -> None:
     for name in parts.get("features", ()):
         if owner.get(name) not in (None, "numeric", "categorical"):
             raise DataError(f"Column {name!r} is both {owner[name]} and among the features: give it one part only.")
+    for name in parts.get("tidy", ()):
+        if owner.get(name) not in (None, "sensitive", "label", "categorical"):
+            raise DataError(f"Column {name!r} is {owner[name]}, and was to be tidied: only text is.")
     for name in parts.get("bins", ()):
         if owner.get(name) not in (None, "sensitive"):
             raise DataError(
@@ -62,9 +68,9 @@ def left_for_features(names: Iterable[str], parts: Mapping[str, tuple[str, ...]]
     left = tuple(name for name in names if (name in chosen if chosen else name not in taken))
     if not left:
         raise DataError("No feature is left: the table has no column besides label, sensitive, weight and drop.")
-    for part in ("numeric", "categorical", "bins"):
+    for part in ("numeric", "categorical", "bins", "tidy"):
         for name in parts[part]:
-            if name not in left and name not in parts["sensitive"]:
+            if name not in left and name not in (*parts["sensitive"], *(parts["label"] if part == "tidy" else ())):
                 raise DataError(f"Column {name!r} is named in {part}, but is not among the features: add it to them.")
     return left
 
@@ -109,6 +115,19 @@ def read_label(table: Table, name: str) -> tuple[npt.NDArray[np.int32], tuple[Sc
         n_missing = int(np.sum(codes == len(values) - 1))
         raise DataError(f"The label {name!r} is missing in {n_missing} of {len(table)} rows: drop these rows first.")
     return codes, values
+
+
+def check_label(name: str, values: Sequence[Scalar]) -> None:
+    """Refuse a label whose values say nothing, are too many, or are the same in several spellings."""
+    if len(values) < 2:
+        raise DataError(f"The label {name!r} has one value only ({list_values(values)}): nothing to predict.")
+    if len(values) > _MANY_LABELS:
+        raise DataError(
+            f"The label {name!r} has {len(values):,} different values, of which one would count as 1 and all others as "
+            f"0: name another column, or make one of two values, such as whether {name} is at least "
+            f"{value_text(values[len(values) // 2])}."
+        )
+    check_spelling(name, "label", values)
 
 
 def label_codes(codes: npt.NDArray[np.int32], values: Sequence[Scalar], positive: Scalar) -> npt.NDArray[np.int8]:

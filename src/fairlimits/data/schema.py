@@ -237,7 +237,8 @@ class Schema:
 
 def _stored_bins(record: Mapping[str, Any]) -> tuple[tuple[str, tuple[float, ...]], ...]:
     cuts = ((name, plain.items(record, name, (int, float), "A column in bins")) for name in record)
-    return tuple(read_bins(dict(cuts)).items())
+    # Without cuts, text is tidied.
+    return tuple((name, read_bins({name: own})[name] if own else ()) for name, own in cuts)
 
 
 def category_columns(sizes: Iterable[int]) -> list[int]:

@@ -10,14 +10,25 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fairlimits._util.small_samples import ESTIMABLE_ROWS
+from fairlimits._util.small_samples import ESTIMABLE_ROWS, listed
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.features import date_note, grouped_note
-from fairlimits.data.schema import Feature
+from fairlimits.data.schema import Feature, value_text
+from fairlimits.data.spellings import alike
 
 ConcernKind: TypeAlias = Literal[
-    "leak", "missingness follows the label", "reveals the group", "id", "codes", "empty", "grouped", "dates"
+    "label values",
+    "leak",
+    "missingness follows the label",
+    "reveals the group",
+    "id",
+    "noise",
+    "spelling",
+    "codes",
+    "empty",
+    "grouped",
+    "dates",
 ]
 
 # A feature whose AUC is above this nearly decides by itself; and above the second, whatever the sampling error.
@@ -42,6 +53,12 @@ _PRIOR = 1.0
 # Numbers are looked at in so many ranges of as many rows, or fewer where these would be of less than some rows.
 _RANGES, _IN_A_RANGE = 50, 10
 
+# Rows that show that numbers say nothing.
+_TO_SAY_NOTHING = 100
+
+# Values spelt alike, and columns of noise, that a sentence names.
+_SPELLINGS, _NOISE_NAMED = 3, 8
+
 # A sample of so many rows says all that is wanted.
 _MOST_ROWS = 50_000
 
@@ -56,10 +73,12 @@ class Concern:
     Parameters
     ----------
     kind : str
-        "leak": a feature that nearly decides the label by itself. "missingness follows the label": whether it has a
-        value does. "reveals the group": by itself it tells the group of all, or of many. "id": it has another whole
-        number in every row. "codes": its numbers look like names without an order. "empty": it has no value, or next to
-        none. "grouped": its rare values are one category. "dates": they were read as numbers of days.
+        "label values": of more than two values of the label, one counts as 1. "leak": a feature that nearly decides
+        the label by itself. "missingness follows the label": whether it has a value does. "reveals the group": by
+        itself it tells the group of all, or of many. "id": it has another whole number in every row. "noise": its
+        numbers are nearly all different, and tell neither label nor group. "spelling": values differ in case or spaces
+        only. "codes": its numbers look like names without an order. "empty": it has no value, next to none, or the
+        same in every row. "grouped": its rare values are one category. "dates": they were read as numbers of days.
     columns : tuple of str
         The columns.
     text : str
@@ -116,6 +135,13 @@ def concerns(dataset: Dataset) -> tuple[Concern, ...]:
     """
     rows = _sample(dataset)
     found = [concern for feature in dataset.schema.features for concern in _of_feature(dataset, feature, rows)]
+    noise = tuple(own.columns[0] for own in found if own.kind == "noise")
+    if len(noise) > 1:
+        found = [*(own for own in found if own.kind != "noise"), _noise(noise)]
+    label, positive = dataset.schema.label, dataset.schema.positive
+    if dataset.schema.negative is None:
+        words = f"{label} has more than two values: {label} = {value_text(positive)} counts as 1, and all others as 0."
+        found.append(Concern("label values", (label,), words))
     dates = date_note(dataset.schema.features)
     if dates is not None:
         names = tuple(feature.name for feature in dataset.schema.features if feature.date)
@@ -147,6 +173,9 @@ def _of_feature(dataset: Dataset, feature: Feature, rows: _Rows) -> Iterator[Con
         yield Concern("empty", (name,), f"{name} {what}: leave it out, for it says nothing.")
     if not len(values):
         return
+    if there == len(values) and (coded.codes == coded.codes[0]).all():
+        yield Concern("empty", (name,), f"{name} has the same value in every row: leave it out, for it says nothing.")
+    yield from _of_spelling(feature)
     counts = _counts(coded.codes, rows)
     by_label = np.stack([counts[:, :, 0::2].sum(axis=2), counts[:, :, 1::2].sum(axis=2)], axis=2)
     yield from _of_label(name, coded, by_label, rows)
@@ -154,6 +183,18 @@ def _of_feature(dataset: Dataset, feature: Feature, rows: _Rows) -> Iterator[Con
     yield from _of_group(dataset, name, by_group)
     if coded.places is not None and coded.present is not None and not feature.date:
         yield from _of_ids(name, values, coded, by_label, by_group, rows)
+
+
+def _of_spelling(feature: Feature) -> Iterator[Concern]:
+    kinds = alike(feature.categories)
+    if kinds:
+        shown = listed([" and ".join(map(repr, kind)) for kind in kinds], _SPELLINGS)
+        yield Concern(
+            "spelling",
+            (feature.name,),
+            f"{feature.name} holds values that differ in case or spaces only ({shown}): tidy it, or rename those that "
+            "are not the same.",
+        )
 
 
 def _of_label(name: str, coded: _Coded, by_label: Ints, rows: _Rows) -> Iterator[Concern]:
@@ -209,12 +250,16 @@ def _of_ids(name: str, values: Floats, coded: _Coded, by_label: Ints, by_group: 
     assert coded.present is not None
     there = values[~np.isnan(values)]
     n, distinct = len(there), len(coded.present)
-    if n < ESTIMABLE_ROWS or not (there == np.round(there)).all():
+    if n < ESTIMABLE_ROWS:
+        return
+    if not (there == np.round(there)).all():
+        if n >= _TO_SAY_NOTHING and distinct >= 0.95 * n and _says_nothing(coded, by_label, by_group, rows):
+            yield _noise((name,))
         return
     if distinct >= 0.95 * n:
         # Numbers of rows, some of which may have been left out; or numbers without an order that matters.
         running = there.max() - there.min() < 2 * n
-        if running or (n >= 100 and _says_nothing(coded, by_label, by_group, rows)):
+        if running or (n >= _TO_SAY_NOTHING and _says_nothing(coded, by_label, by_group, rows)):
             yield Concern(
                 "id",
                 (name,),
@@ -232,6 +277,16 @@ def _of_ids(name: str, values: Floats, coded: _Coded, by_label: Ints, by_group: 
                 f"The order of the {distinct} whole numbers of {name} says little of the label, and the numbers say "
                 "more: if they are codes, read it as categories.",
             )
+
+
+def _noise(names: tuple[str, ...]) -> Concern:
+    """Numbers that may be ids or noise, all in one sentence, for there can be many."""
+    if len(names) == 1:
+        whose, what = f"{names[0]} has another number in nearly every row, and by itself tells", "it if it is"
+    else:
+        whose = f"{listed(names, _NOISE_NAMED)} have another number in nearly every row, and by themselves tell"
+        what = "those that are"
+    return Concern("noise", names, f"{whose} neither label nor group: leave out {what} an id or noise.")
 
 
 def _says_nothing(coded: _Coded, by_label: Ints, by_group: Ints, rows: _Rows) -> bool:

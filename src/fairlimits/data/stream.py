@@ -17,7 +17,7 @@ import pyarrow as pa
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import roles as special
-from fairlimits.data.bins import Bins, read_bins
+from fairlimits.data.bins import Bins
 from fairlimits.data.column_roles import Names, Roles, names_of
 from fairlimits.data.columns import Table, read_numbers
 from fairlimits.data.dask_parts import DaskParts, is_dask_frame
@@ -319,6 +319,7 @@ def open_stream(
     drop: Names = None,
     features: Names = None,
     bins: Bins = None,
+    tidy: Names = None,
     missing_sensitive: MissingSensitive = "refuse",
     small_groups: SmallGroups = SET_ASIDE,
     unseen: Unseen = "refuse",
@@ -332,7 +333,7 @@ def open_stream(
     source : path, list of paths, pyarrow.dataset.Dataset or dask.dataframe.DataFrame
         The rows. A path may be a Parquet or CSV file, a pattern such as ``big/*.parquet``, or a directory, whose files
         are read as one table; ``key=value`` in the path of a file is a column.
-    label, sensitive, positive, weight, numeric, categorical, drop, features, bins, missing_sensitive
+    label, sensitive, positive, weight, numeric, categorical, drop, features, bins, tidy, missing_sensitive
         As in `Dataset.from_frame`. Label and sensitive columns may be left out only for rows that are counted on the
         cells of other rows.
     small_groups : {"set aside", "join", "refuse"}
@@ -376,7 +377,7 @@ def open_stream(
     table.require(known_by, "id")
     drop = (*names_of(drop), *(name for name in known_by if name not in names_of(drop))) or None
     if label is None or not sensitive:
-        if (label, positive, weight, numeric, categorical, drop, features, bins) != (None,) * 8 or sensitive:
+        if (label, positive, weight, numeric, categorical, drop, features, bins, tidy) != (None,) * 9 or sensitive:
             raise InputError("The rows need to be explained: say which columns are the label and sensitive.")
         if choice != SET_ASIDE:
             raise InputError(
@@ -384,18 +385,19 @@ def open_stream(
                 "rows, whose groups are settled: leave it out."
             )
         return Stream(parts, None, missing_sensitive, unseen)
-    roles = Roles(
-        label,
-        names_of(sensitive),
-        positive,
-        weight,
-        names_of(numeric),
-        names_of(categorical),
-        names_of(drop),
-        names_of(features),
-        read_bins(bins),
-        missing_sensitive,
-        choice,
+    roles = Roles.read(
+        label=label,
+        sensitive=sensitive,
+        positive=positive,
+        weight=weight,
+        numeric=numeric,
+        categorical=categorical,
+        drop=drop,
+        features=features,
+        bins=bins,
+        tidy=tidy,
+        missing_sensitive=missing_sensitive,
+        small_groups=choice,
     )
     roles.check(table)
     return Stream(parts, roles, missing_sensitive, unseen, known_by)

@@ -10,10 +10,8 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from fairlimits._util.memory import rows_that_fit, size_text
+from fairlimits.data.csv_dialects import dialect_of
 from fairlimits.errors import FileError
-
-# What a missing value looks like in CSV. Words that may be values of their own ("None") are left alone.
-CSV_CONVERSION = pa.csv.ConvertOptions(null_values=["", "NA", "NaN", "null", "?"], strings_can_be_null=True)
 
 # Column types are settled on the first block. If a later value contradicts them, one block takes all.
 _LARGEST_BLOCK = 2**30
@@ -25,8 +23,9 @@ def read_table(path: str | os.PathLike[str]) -> pa.Table:
     Parameters
     ----------
     path : str or path-like
-        A file that ends in ``.csv``, ``.csv.gz``, ``.parquet`` or ``.pq``. In CSV, an empty value, ``NA``,
-        ``NaN``, ``null`` and ``?`` are missing values.
+        A file that ends in ``.csv``, ``.csv.gz``, ``.parquet`` or ``.pq``. In CSV, an empty value, ``NA``, ``N/A``,
+        ``NaN``, ``null`` and ``?`` are missing values; semicolons, tabs and bars may part values, decimals may follow a
+        comma, and letters may be in UTF-8, UTF-16 or Windows-1252.
 
     Returns
     -------
@@ -56,9 +55,10 @@ def read_table(path: str | os.PathLike[str]) -> pa.Table:
     except (OSError, pa.ArrowException) as error:
         # Arrow's messages run over several lines; the first says what is wrong.
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise FileError(
-            f"Cannot read {file} ({reason.rstrip('.')}): check that it is a table as its name says."
-        ) from error
+        advice = "it is a table as its name says"
+        if "columns, got" in reason:
+            advice = "its first line names the columns, and that every other line has as many values"
+        raise FileError(f"Cannot read {file} ({reason.rstrip('.')}): check that {advice}.") from error
     if table.num_rows == 0:
         raise FileError(f"{file} has no rows: it needs a header and at least one row.")
     return table
@@ -87,8 +87,9 @@ def _check_memory(file: Path) -> None:
 
 
 def _read_csv(file: Path) -> pa.Table:
+    dialect = dialect_of(file)
+    options = {"parse_options": dialect.parsing, "convert_options": dialect.converting}
     try:
-        return pa.csv.read_csv(file, convert_options=CSV_CONVERSION)
+        return pa.csv.read_csv(file, read_options=dialect.reading(), **options)
     except pa.ArrowInvalid:
-        read = pa.csv.ReadOptions(block_size=_LARGEST_BLOCK)
-        return pa.csv.read_csv(file, read_options=read, convert_options=CSV_CONVERSION)
+        return pa.csv.read_csv(file, read_options=dialect.reading(_LARGEST_BLOCK), **options)

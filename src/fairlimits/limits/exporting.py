@@ -45,7 +45,7 @@ def _tables(rule: Rule) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         "features": [_feature(own) for own in schema.features],
         "sensitive": list(schema.sensitive),
         "groups": schema.group_places(),
-        "bins": {name: (cuts, bin_names(cuts)) for name, cuts in schema.bins},
+        "bins": {name: (cuts, bin_names(cuts) if cuts else ()) for name, cuts in schema.bins},
         "by_outcome": law.places is not None,
     }
     arrays: dict[str, NDArray[Any]] = {"scores": rule.scores}

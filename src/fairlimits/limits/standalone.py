@@ -28,7 +28,7 @@ _SEPARATOR = " / "
 _MISSING = "(missing)"
 
 # What fairlimits takes for a missing value in a .csv file.
-_NULLS = ("", "NA", "NaN", "null", "?")
+_NULLS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?")
 
 # As many rows at a time as fairlimits takes, for the same sums.
 _MASKS, _ROWS = 60_000, 4_096
@@ -66,12 +66,19 @@ def _column(header: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], nam
     if name not in header["bins"]:
         return values
     cuts, ranges = header["bins"][name]
+    if not cuts:
+        return np.array([_tidied(own) for own in values.tolist()], dtype=object)
     if values.dtype == object and all(_is_missing(own) or own in ranges for own in values.tolist()):
         # Cut before.
         return values
     numbers = _numbers(name, values, date=False)
     places = np.where(np.isnan(numbers), len(ranges), np.searchsorted(cuts, numbers, side="right"))
     return np.array([*ranges, None], dtype=object)[places]
+
+
+def _tidied(value: Any) -> Any:
+    """Text in small letters, with one space between words and none around them."""
+    return " ".join(value.split()).casefold() if isinstance(value, str) else value
 
 
 def _is_missing(value: Any) -> bool:

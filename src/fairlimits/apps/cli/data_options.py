@@ -73,6 +73,14 @@ class DataOptions(OptionGroup):
             rich_help_panel=_PANEL,
         ),
     ] = None
+    tidy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Take text in this column that differs in case or outer spaces only as one value; also of the label "
+            "or a sensitive column (repeatable).",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
     missing_sensitive: Annotated[
         str,
         typer.Option(
