@@ -22,7 +22,7 @@ learn, test = people.split(0.3, random_state=0)
 tolerances = [0.02, 0.05, 0.1, 0.15]
 
 outcome = fl.estimate_outcome(learn, estimator=LogisticRegression(max_iter=500))
-found = fl.evaluate(fl.frontier(outcome, "DP", tolerances), test, resamples=200)
+found = fl.evaluate(fl.frontier(outcome, "DP", tolerances), test)
 top = fl.ceiling(people, {"DP": tolerances})
 print(top.summary())
 

@@ -79,9 +79,9 @@ MADE: dict[str, Callable[[], Any]] = {
     "CellDistribution": cells,
     "Dataset": people,
     "Decorrelation": plan,
-    "Evaluation": lambda: fl.evaluate(fl.solve(cells(), {"DP": 0.1}), known(1, 400)[0], resamples=100),
+    "Evaluation": lambda: fl.evaluate(fl.solve(cells(), {"DP": 0.1}), known(1, 400)[0]),
     "Frontier": lambda: fl.frontier(cells(), ["DP"], [0.0, 0.1]),
-    "GroupRates": lambda: fl.evaluate(fl.solve(cells(), {"DP": 0.1}), known(1, 400)[0], resamples=100).by_group,
+    "GroupRates": lambda: fl.evaluate(fl.solve(cells(), {"DP": 0.1}), known(1, 400)[0]).by_group,
     "Monitoring": lambda: fl.monitor(
         fl.solve(cells(), {"DP": 0.1}), [people().to_frame(), known(1, 600)[0].to_frame()]
     ),

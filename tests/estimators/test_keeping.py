@@ -65,7 +65,7 @@ def test_bands_and_held_out_frontiers_say_what_they_are() -> None:
     band = curve.band(resamples=3)
     assert "3 resamples" in band.summary()
     assert repr(band).startswith("Band(2 points")
-    held = fl.evaluate(curve, test, resamples=100)
+    held = fl.evaluate(curve, test)
     assert "Held out" in held.summary()
     assert held.accuracy.tolist() == [own.accuracy.value for own in held.held_out]
     assert held.plug_in.tolist() == curve.accuracy.tolist()

@@ -65,7 +65,7 @@ def test_models_are_audited_with_a_worker_lost_in_each_kind_of_pass(
         found = fl.audit(
             folder, "decided", notions=["DP", "EOd"], estimator=LogisticRegression(), resamples=100, **PLAIN, **where
         )
-        rates = fl.group_rates(folder, "decided", resamples=100, **PLAIN, **where)
+        rates = fl.group_rates(folder, "decided", **PLAIN, **where)
         return [str(found.to_frame().to_pylist()), str(rates.to_dict())]
 
     alone = answers()
@@ -83,6 +83,6 @@ def test_a_frame_that_another_tool_made(client: Any) -> None:
         audit = fl.audit(
             frame, "decided", notions="DP", estimator=LogisticRegression(), resamples=100, client=client, **PLAIN
         )
-        rates = fl.group_rates(frame, "decided", resamples=100, client=client, **PLAIN)
+        rates = fl.group_rates(frame, "decided", client=client, **PLAIN)
         found.append((str(audit.to_frame().to_pylist()), str(rates.to_dict())))
     assert found[0] == found[1]

@@ -51,7 +51,7 @@ def test_figures_are_those_of_an_evaluation_with_wider_limits() -> None:
     for own, table in zip(found.periods, tables, strict=True):
         schema = rule().distribution.schema
         assert schema is not None
-        judged = fl.evaluate(rule(), fl.Dataset.read_like(schema, table), resamples=200)
+        judged = fl.evaluate(rule(), fl.Dataset.read_like(schema, table))
         assert own.accuracy.value == pytest.approx(judged.accuracy.value)
         for name in NOTIONS:
             assert own.gaps[name].value == pytest.approx(judged.gaps[name].value)

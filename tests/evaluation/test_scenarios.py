@@ -44,8 +44,8 @@ def test_six_lines_and_four_costs() -> None:
     words = found.summary()
     assert "best rule we found" in words
     # A tolerance holds on the rows learned from: what it came to on others is said.
-    assert f"EOd {found.find(aware=True).evaluation.gaps['EOd']}" in words
-    assert f"EOd {found.find(aware=False).evaluation.gaps['EOd']}" in words
+    assert f"EOd {found.find(aware=True).evaluation.gaps['EOd'].hundredths(' points')}" in words
+    assert f"EOd {found.find(aware=False).evaluation.gaps['EOd'].hundredths(' points')}" in words
     assert "a rule that we could not find may do better" in words
 
 
@@ -123,7 +123,7 @@ def with_gap(gap: Estimate) -> Scenarios:
     def change(own: Situation) -> Situation:
         evaluation = own.evaluation
         rates = evaluation.by_group
-        told = {**rates.gaps, "EOd": rates.gaps["EOd"]._replace(estimate=gap)}
+        told = {**rates.gaps, "EOd": rates.gaps["EOd"]._replace(estimate=gap, by_chance=gap.low <= 0)}
         held = replace(
             evaluation,
             gaps={**evaluation.gaps, "EOd": gap},
@@ -138,9 +138,9 @@ def with_gap(gap: Estimate) -> Scenarios:
 @pytest.mark.parametrize(
     ("gap", "words"),
     [
-        ((0.02, 0.01, 0.04), ", within 0.05 ("),
-        ((0.08, 0.06, 0.1), ", above 0.05 ("),
-        ((0.04, 0.0, 0.1), ", whether it is within 0.05 cannot be told from these rows ("),
+        ((0.02, 0.01, 0.04), ", within 5 points ("),
+        ((0.08, 0.06, 0.1), ", above 5 points ("),
+        ((0.04, 0.0, 0.1), ", whether it is within 5 points cannot be told from these rows ("),
     ],
 )
 def test_words_say_whether_a_tolerance_is_kept_and_who_is_lowest(gap: tuple[float, float, float], words: str) -> None:

@@ -148,7 +148,9 @@ def test_rates_of_groups_are_those_in_memory(tmp_path: Path, roles: dict[str, An
             for figure, own_values in found.shown.items():
                 for mine, theirs in zip(own_values, other.shown[figure], strict=True):
                     assert mine.value == pytest.approx(theirs.value, abs=1e-12, nan_ok=True)
-                    assert tuple(mine) == pytest.approx(tuple(theirs), abs=1e-4, nan_ok=True)
+                    # Intervals rest on how scores vary, of which what lies within one of 64 ranges is lost.
+                    near = 3e-4 if column == "score" else 1e-12
+                    assert tuple(mine) == pytest.approx(tuple(theirs), abs=near, nan_ok=True)
 
 
 def test_rates_of_groups_ask_for_what_is_missing(tmp_path: Path) -> None:

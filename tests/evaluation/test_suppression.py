@@ -65,7 +65,7 @@ def test_every_part_of_a_group_that_shown_rates_tell_of_has_enough_people(
 ) -> None:
     label, decision, group, weights = decided(sizes, seed)
     options = {"weights": weights} if weighted else {}
-    found = fl.group_rates(label, decision, group, suppress=least, resamples=100, **options).to_dict()["groups"]
+    found = fl.group_rates(label, decision, group, suppress=least, **options).to_dict()["groups"]
     parts = {
         name: [int(((group == name) & (label == y) & (decision == d)).sum()) for y in (0, 1) for d in (0, 1)]
         for name in found
@@ -115,7 +115,7 @@ def numbers(value: Any) -> Iterator[float]:
 def test_gaps_of_a_rate_without_figures_are_shown_where_those_of_accuracy_are() -> None:
     """A notion may compare groups in a rate that no table of rates lists."""
     label, decision, group, _ = decided([400, 400, 300, 60], 0)
-    rates = fl.group_rates(label, decision, group, resamples=100)
+    rates = fl.group_rates(label, decision, group)
     estimate = rates.gaps["DP"].estimate
     gaps = {
         "DP": Gap(estimate, "rejection rate", "g0", "g1"),

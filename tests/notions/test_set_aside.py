@@ -15,6 +15,7 @@ from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.notions import (
     NOTIONS,
     CountedPeople,
+    MeasuredRates,
     RateTable,
     Tally,
     enough_rows,
@@ -23,7 +24,6 @@ from fairlimits.notions import (
     gap_estimates,
     group_gaps,
     read_requirements,
-    resampled,
     tally,
     warn_of_nothing_to_compare,
 )
@@ -97,7 +97,7 @@ def test_equalized_odds_contain_their_two_halves(counts: Counts, seed: int) -> N
     rng = np.random.default_rng(seed)
     rows = crowd(counts)
     score = rng.random((1, len(rows.label)))
-    estimates = gap_estimates(tally(rows, score), resampled(rows, score, 100, seed), 0.95)[0]
+    estimates = gap_estimates(MeasuredRates(rows, score, tally(rows, score)), 0.95)[0]
     on_cells = group_gaps(table(counts), rng.random((3, len(counts))))
     for gaps in ({name: own.value for name, own in estimates.items()}, on_cells):
         for half in ("EOp", "PE"):
@@ -110,7 +110,7 @@ def test_equalized_odds_contain_their_two_halves(counts: Counts, seed: int) -> N
 def test_people_who_are_set_aside_count_in_accuracy() -> None:
     rows = crowd([(40, 40), (40, 40), (20, 0)])
     score = np.where(rows.group == 2, 1.0, 0.0)
-    held = evaluate_scores(score[None], np.array([0.5]), rows, resamples=100)[0]
+    held = evaluate_scores(score[None], np.array([0.5]), rows)[0]
     assert held.accuracy.value == pytest.approx(80 / 180)
     assert held.gaps["DP"].value == 0
     assert held.set_aside == ("c (20 rows)",)

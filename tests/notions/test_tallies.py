@@ -9,7 +9,8 @@ import pytest
 
 from fairlimits.data import Dataset
 from fairlimits.errors import DataError, InputError
-from fairlimits.notions.intervals import Estimate, check_confidence, gap_estimates, percentile_estimate, standard_errors
+from fairlimits.notions import MeasuredRates, gap_estimates
+from fairlimits.notions.intervals import Estimate, check_confidence, percentile_estimate, standard_errors
 from fairlimits.notions.registry import NOTIONS
 from fairlimits.notions.tallies import resampled, tally
 from known_people import known
@@ -39,8 +40,7 @@ def test_figures_are_those_counted_by_hand(groups: int, weighted: bool) -> None:
     found = tally(data, score[None])
     right = np.where(data.label == 1, score, 1 - score)
     assert found.accuracy()[0] == pytest.approx(data.shares @ right)
-    drawn = resampled(data, score[None], 100, 0)
-    gaps = gap_estimates(found, drawn, 0.95)[0]
+    gaps = gap_estimates(MeasuredRates(data, score[None], found), 0.95)[0]
     for name in NOTIONS:
         assert gaps[name].value == pytest.approx(by_hand(data, score, name))
         assert gaps[name].low <= gaps[name].value <= gaps[name].high
@@ -55,12 +55,12 @@ def test_intervals_cover_the_gap_of_the_law(groups: int, notion: str) -> None:
     if notion == "EA":
         score = np.full(law.n_rows, 0.5)
     covered = 0
-    for trial in range(60):
+    for _ in range(60):
         rows = rng.integers(0, law.n_rows, 800)
         data = law.take(rows)
         # Decisions are drawn, so that rates vary.
         own = (rng.random(800) < score[rows]).astype(float)
-        gaps = gap_estimates(tally(data, own[None]), resampled(data, own[None], 300, trial), 0.95)
+        gaps = gap_estimates(MeasuredRates(data, own[None], tally(data, own[None])), 0.95)
         covered += gaps[0][notion].low <= 0.0
     assert covered >= 52
 
@@ -90,7 +90,7 @@ def test_few_rows_are_left_out_rate_by_rate() -> None:
     keep[np.flatnonzero(few)[:20]] = True
     data = data.take(keep)
     score = np.full(data.n_rows, 0.4)
-    gaps = gap_estimates(tally(data, score[None]), resampled(data, score[None], 100, 0), 0.95)[0]
+    gaps = gap_estimates(MeasuredRates(data, score[None], tally(data, score[None])), 0.95)[0]
     assert math.isnan(gaps["EOp"].value)
     assert gaps["EOd"].value == gaps["PE"].value
     assert str(gaps["EOp"]) == "not estimable"

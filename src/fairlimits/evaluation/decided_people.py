@@ -15,7 +15,7 @@ from fairlimits.data import Dataset, Sensitive, Stream, find_groups, open_rows
 from fairlimits.errors import DataError, InputError
 from fairlimits.evaluation.audits.audited_people import PeopleInParts
 from fairlimits.evaluation.audits.predictions import check_columns, from_rows
-from fairlimits.notions import RESAMPLES, CountedPeople, GroupRates, People, evaluate_scores, suppress_rates
+from fairlimits.notions import CountedPeople, GroupRates, People, evaluate_scores, suppress_rates
 
 
 def group_rates(
@@ -26,8 +26,6 @@ def group_rates(
     weights: Any = None,
     suppress: int | None = None,
     confidence: float = 0.95,
-    resamples: int = RESAMPLES,
-    random_state: int = 0,
     **columns: Any,
 ) -> GroupRates:
     """Read how each group fares under decisions, with intervals, and who is lowest and highest.
@@ -46,11 +44,7 @@ def group_rates(
     suppress : int, optional
         Leave out counts and rates that rest on fewer people.
     confidence : float, default=0.95
-        Of the intervals: Wilson's for rates, on the scale of logarithms for ratios, and from resampled rows for gaps.
-    resamples : int, default=1000
-        Times that rows are drawn anew for the intervals of gaps.
-    random_state : int, default=0
-        Seed of these draws.
+        Of the intervals: Wilson's for rates, and ends put together from these for ratios and gaps.
     **columns
         How to read files, an Arrow dataset or a Dask DataFrame: see `estimate_outcome`.
 
@@ -77,14 +71,7 @@ def group_rates(
         if groups is None
         else _in_arrays(labels, predictions, groups, weights, columns)
     )
-    (evaluation,) = evaluate_scores(
-        scores,
-        np.array([np.nan]),
-        people,
-        confidence=confidence,
-        resamples=resamples,
-        random_state=random_state,
-    )
+    (evaluation,) = evaluate_scores(scores, np.array([np.nan]), people, confidence=confidence)
     return suppress_rates(evaluation.by_group, least)
 
 

@@ -18,7 +18,7 @@ from fairlimits.decorrelation import Decorrelation
 from fairlimits.errors import InputError
 from fairlimits.evaluation.judged_people import judged_people
 from fairlimits.limits import CellPolicy, Frontier, Rule
-from fairlimits.notions import ACCURACY, RESAMPLES, Evaluation, evaluate_scores, suppress_evaluation
+from fairlimits.notions import ACCURACY, Evaluation, evaluate_scores, suppress_evaluation
 
 OneRule: TypeAlias = Rule | Decorrelation
 
@@ -30,8 +30,6 @@ def evaluate(
     *,
     suppress: int | None = ...,
     confidence: float = ...,
-    resamples: int = ...,
-    random_state: int = ...,
     progress: Progress | None = ...,
     **columns: Any,
 ) -> Evaluation: ...
@@ -44,8 +42,6 @@ def evaluate(
     *,
     suppress: int | None = ...,
     confidence: float = ...,
-    resamples: int = ...,
-    random_state: int = ...,
     progress: Progress | None = ...,
     **columns: Any,
 ) -> Frontier: ...
@@ -57,8 +53,6 @@ def evaluate(
     *,
     suppress: int | None = None,
     confidence: float = 0.95,
-    resamples: int = RESAMPLES,
-    random_state: int = 0,
     progress: Progress | None = None,
     **columns: Any,
 ) -> Evaluation | Frontier:
@@ -76,10 +70,6 @@ def evaluate(
         Leave out counts and rates that rest on fewer people, and others from which they could be worked out.
     confidence : float, default=0.95
         Of the intervals.
-    resamples : int, default=1000
-        How often the rows are drawn anew for the intervals.
-    random_state : int, default=0
-        Seed of the resampling.
     progress : callable, optional
         Called with the fraction done and a few words.
     **columns
@@ -97,7 +87,7 @@ def evaluate(
     >>> data = fl.load_dataset("adult").take(range(3_000))
     >>> learn, test = data.split(0.3, random_state=0)
     >>> rule = fl.solve(fl.estimate_outcome(learn, estimator=LogisticRegression(max_iter=500)), {"DP": 0.1})
-    >>> held_out = fl.evaluate(rule, test, resamples=200)
+    >>> held_out = fl.evaluate(rule, test)
     >>> held_out.accuracy.low < held_out.accuracy.value < held_out.accuracy.high
     True
     """
@@ -111,8 +101,6 @@ def evaluate(
         requirements=() if made is None else made.requirements,
         objective=ACCURACY if made is None else made.objective,
         confidence=confidence,
-        resamples=resamples,
-        random_state=random_state,
     )
     points = tuple(suppress_evaluation(own, least) for own in points)
     return replace(rule, held_out=points) if isinstance(rule, Frontier) else points[0]

@@ -10,11 +10,12 @@ import pyarrow as pa
 
 from fairlimits._util.frames import arrow_table, of_user_kind
 from fairlimits._util.notebooks import Shown
+from fairlimits._util.percentages import hundredfold
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.suppression import check_suppress
 from fairlimits.evaluation.audits import Audit
 from fairlimits.evaluation.ceilings import Ceiling
-from fairlimits.notions import INDIVIDUAL, Estimate, Evaluation, plain_records, suppress_evaluation
+from fairlimits.notions import INDIVIDUAL, UNIT, Estimate, Evaluation, plain_records, suppress_evaluation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +76,7 @@ class Cost:
     plug_in : float
         The difference as the estimates have it.
     held_out : Estimate
-        The difference on held-out rows, with an interval from paired resamples.
+        The difference on the same held-out rows.
     """
 
     key: str
@@ -110,7 +111,7 @@ class Scenarios(Shown):
     >>> import fairlimits as fl
     >>> from sklearn.linear_model import LogisticRegression
     >>> data = fl.load_dataset("adult").take(range(3_000))
-    >>> found = fl.compare_scenarios(data, {"DP": 0.05}, estimator=LogisticRegression(max_iter=500), resamples=200)
+    >>> found = fl.compare_scenarios(data, {"DP": 0.05}, estimator=LogisticRegression(max_iter=500))
     >>> found.to_frame().column_names[:3]
     ['situation', 'aware', 'decorrelated']
     >>> found.costs_to_frame().column_names
@@ -188,6 +189,7 @@ class Scenarios(Shown):
         for record, own in zip(situations, self.situations, strict=True):
             record["rates by group"] = own.evaluation.by_group.to_dict()
         return {
+            "unit": UNIT,
             "tolerances": dict(self.tolerances),
             "rows": {"learned": self.learned, "held out": self.tested},
             "situations": situations,
@@ -285,36 +287,31 @@ class Scenarios(Shown):
 
 def _held(evaluation: Evaluation, name: str, tolerance: float) -> str:
     """A gap on held-out rows, what it stays within, whether that is its tolerance, and who is lowest and highest."""
-    gap = evaluation.gaps[name]
+    gap, most = evaluation.gaps[name], f"{100 * tolerance:g} points"
     if not gap.known:
         return f"{name} {gap}"
     if gap.low > tolerance:
-        kept = f"above {tolerance:g}"
+        kept = f"above {most}"
     elif evaluation.at_most[name] <= tolerance:
-        kept = f"within {tolerance:g}"
+        kept = f"within {most}"
     else:
-        kept = f"whether it is within {tolerance:g} cannot be told from these rows"
+        kept = f"whether it is within {most} cannot be told from these rows"
     direction = evaluation.by_group.gaps[name].direction
-    sure = f"at most {evaluation.at_most[name]:.4f} with confidence {evaluation.confidence:g}"
-    return f"{name} {gap}, {sure}, {kept}{f' ({direction})' if direction else ''}"
+    sure = f"at most {hundredfold(evaluation.at_most[name])} with confidence {evaluation.confidence:g}"
+    return f"{name} {gap.hundredths(' points')}, {sure}, {kept}{f' ({direction})' if direction else ''}"
 
 
 def _cost_words(cost: Cost) -> str:
     """What less freedom costs, as far as its interval shows."""
-    value, low, high = (_tenths(end) for end in cost.held_out)
+    value, low, high = (hundredfold(end) for end in cost.held_out)
     points = f"{value} points of accuracy (interval {low} to {high})"
     name = f"{cost.name}," if "," in cost.name else cost.name
     if cost.held_out.low > _NOTHING:
         return f"{name} costs {points}."
     if cost.held_out.high < -_NOTHING:
-        value, low, high = (_tenths(-end) for end in (cost.held_out.value, cost.held_out.high, cost.held_out.low))
+        value, low, high = (hundredfold(-end) for end in (cost.held_out.value, cost.held_out.high, cost.held_out.low))
         return (
             f"{name} gains {value} points of accuracy (interval {low} to {high}) on these rows, so the freer rule "
             "that we found is not the best there is, unless it keeps the tolerances better."
         )
     return f"{cost.name}: {points}, so no cost is shown on these rows."
-
-
-def _tenths(share: float) -> str:
-    text = f"{100 * share:.1f}"
-    return "0.0" if text == "-0.0" else text

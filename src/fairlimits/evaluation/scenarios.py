@@ -31,13 +31,12 @@ from fairlimits.limits import Rule, on_cells, solve
 from fairlimits.notions import (
     INDIVIDUAL,
     RESAMPLES,
+    People,
+    accuracy_difference,
     check_confidence,
     check_resamples,
     check_tolerances,
     evaluate_scores,
-    percentile_estimate,
-    resampled,
-    tally,
     warn_of_nothing_to_compare,
 )
 
@@ -90,8 +89,12 @@ def compare_scenarios(
         Leave out counts and rates that rest on fewer people, in all that is shown and written.
     ceiling : bool, default=False
         Whether to find what no rule in each situation passes, too (see `fairlimits.ceiling`).
-    confidence, resamples, random_state
-        See `evaluate`.
+    confidence : float, default=0.95
+        Of the intervals.
+    resamples : int, default=1000
+        How often the rows are drawn anew where models are placed beside the situations; see `audit`.
+    random_state : int, default=0
+        Seed.
     progress : callable, optional
         Called with the fraction done and a few words.
     **columns
@@ -111,7 +114,7 @@ def compare_scenarios(
     >>> import fairlimits as fl
     >>> from sklearn.linear_model import LogisticRegression
     >>> data = fl.load_dataset("adult").take(range(3_000))
-    >>> found = fl.compare_scenarios(data, {"DP": 0.05}, estimator=LogisticRegression(max_iter=500), resamples=200)
+    >>> found = fl.compare_scenarios(data, {"DP": 0.05}, estimator=LogisticRegression(max_iter=500))
     >>> found.to_frame().num_rows
     6
     """
@@ -125,7 +128,7 @@ def compare_scenarios(
     check_suppress(suppress)
     tell = or_silent(progress)
     rows = open_rows(data, **columns)
-    options: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "random_state": random_state}
+    options: dict[str, Any] = {"confidence": confidence, "random_state": random_state}
     if isinstance(rows, Stream) and ceiling:
         raise InputError("A ceiling needs rows in memory; leave ceiling out, or give a Dataset with a sample.")
     names = tuple(name for name in asked if name != INDIVIDUAL)
@@ -150,7 +153,7 @@ def compare_scenarios(
         study = Study.of(everybody, random_state=random_state)
         found = replace(found, situations=tuple(_below(own, study, asked, correlation) for own in found.situations))
     if audited is not None:
-        found = replace(found, audit=audit_on(outcome, audited, names, aware=True, **options))
+        found = replace(found, audit=audit_on(outcome, audited, names, aware=True, resamples=resamples, **options))
     return found.suppressed(suppress)
 
 
@@ -175,7 +178,6 @@ def compare(
     correlation: float = 0.0,
     certified: float | None = None,
     confidence: float = 0.95,
-    resamples: int = RESAMPLES,
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Scenarios:
@@ -189,7 +191,7 @@ def compare(
         Rows to evaluate on.
     certified : float, optional
         Confidence with which rules are to keep the tolerances among people whom nobody has seen.
-    tolerances, correlation, confidence, resamples, random_state, progress
+    tolerances, correlation, confidence, random_state, progress
         See `compare_scenarios`.
     """
     tell = or_silent(progress)
@@ -216,13 +218,12 @@ def compare(
     tell(0.8, "evaluating on held-out rows")
     people, scores = judged_people([own for *_, rule, _ in found for own in policies_of(rule)], test)
     plug_in = np.array([rule.accuracy for *_, rule, _ in found])
-    drawn = resampled(people, scores, resamples, random_state)
-    judged = evaluate_scores(scores, plug_in, people, confidence=confidence, drawn=drawn)
+    judged = evaluate_scores(scores, plug_in, people, confidence=confidence)
     situations = tuple(
         Situation(aware, apart_, fixed, evaluation, left, isinstance(rule, Rule) and rule.is_constant)
         for (aware, apart_, fixed, rule, left), evaluation in zip(found, judged, strict=True)
     )
-    costs = _costs(situations, tally(people, scores).accuracy(), drawn.accuracy(), confidence)
+    costs = _costs(situations, people, scores, confidence)
     return Scenarios(
         tolerances=dict(tolerances),
         correlation=correlation,
@@ -244,8 +245,8 @@ _COMPARED = (
 )
 
 
-def _costs(situations: Sequence[Situation], value: Floats, drawn: Floats, confidence: float) -> tuple[Cost, ...]:
-    """What less freedom costs, from the accuracies of the situations; both are resampled together."""
+def _costs(situations: Sequence[Situation], people: People, scores: Floats, confidence: float) -> tuple[Cost, ...]:
+    """What less freedom costs, from what each situation decides on the same people."""
     at = {(own.aware, own.decorrelated, own.fixed): position for position, own in enumerate(situations)}
     costs = []
     for key, name, more, less in _COMPARED:
@@ -255,7 +256,7 @@ def _costs(situations: Sequence[Situation], value: Floats, drawn: Floats, confid
                 key,
                 name,
                 situations[i].evaluation.plug_in - situations[j].evaluation.plug_in,
-                percentile_estimate(float(value[i] - value[j]), drawn[:, i] - drawn[:, j], confidence),
+                accuracy_difference(people, scores[i], scores[j], confidence),
             )
         )
     return tuple(costs)

@@ -13,22 +13,27 @@ from __future__ import annotations
 
 from fairlimits._util.small_samples import ESTIMABLE_ROWS
 from fairlimits.notions.counted_people import CountedPeople, Kinds
-from fairlimits.notions.evaluations import Evaluation, check_resamples, evaluate_scores
+from fairlimits.notions.estimates import (
+    accuracy_difference,
+    accuracy_estimates,
+    gap_estimates,
+    objective_estimates,
+    requirement_estimates,
+)
+from fairlimits.notions.evaluations import Evaluation, evaluate_scores
 from fairlimits.notions.gap_limits import Differences, differences, rows_to_certify
-from fairlimits.notions.group_rates import Gap, GroupRates, draw_rates, rates_table, rows_text
+from fairlimits.notions.group_rates import BY_CHANCE, Gap, GroupRates, draw_rates, rates_table, rows_text
 from fairlimits.notions.intervals import (
     NOT_ESTIMABLE,
     NOT_ESTIMABLE_TEXT,
     RESAMPLES,
     SUPPRESSED,
+    UNIT,
     Estimate,
-    accuracy_estimates,
     check_confidence,
-    gap_estimates,
-    objective_estimates,
+    check_resamples,
     percentile_estimate,
     plain_records,
-    requirement_estimates,
     standard_errors,
     with_suppressed,
 )
@@ -52,12 +57,14 @@ from fairlimits.notions.registry import (
 )
 from fairlimits.notions.requirements import FOUR_FIFTHS, Difference, Limit, Ratio
 from fairlimits.notions.rows import Requirement, Rows
+from fairlimits.notions.score_intervals import MeasuredRates
 from fairlimits.notions.suppression import suppress_evaluation, suppress_rates
 from fairlimits.notions.tallies import People, Tally, resampled, tally
 
 __all__ = [
     "ACCURACY",
     "ALL_NOTIONS",
+    "BY_CHANCE",
     "ESTIMABLE_ROWS",
     "FOUR_FIFTHS",
     "INDIVIDUAL",
@@ -68,6 +75,7 @@ __all__ = [
     "ROUNDING",
     "SELECTION_RATE",
     "SUPPRESSED",
+    "UNIT",
     "Costs",
     "CountedPeople",
     "Difference",
@@ -78,6 +86,7 @@ __all__ = [
     "GroupRates",
     "Kinds",
     "Limit",
+    "MeasuredRates",
     "Objective",
     "People",
     "Rate",
@@ -86,6 +95,7 @@ __all__ = [
     "Requirement",
     "Rows",
     "Tally",
+    "accuracy_difference",
     "accuracy_estimates",
     "alike_accuracy",
     "alike_score",

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from fairlimits._util.frames import of_user_kind
@@ -15,23 +14,20 @@ from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.small_samples import ESTIMABLE_ROWS, few_rows, listed
 from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits._util.types import Floats, Ints
-from fairlimits.errors import InputError
-from fairlimits.notions.gap_limits import gaps_at_most
-from fairlimits.notions.group_rates import GroupRates
-from fairlimits.notions.intervals import (
-    RESAMPLES,
-    Estimate,
+from fairlimits.notions.estimates import (
     accuracy_estimates,
-    check_confidence,
     gap_estimates,
     objective_estimates,
     requirement_estimates,
-    with_suppressed,
 )
+from fairlimits.notions.gap_limits import gaps_at_most
+from fairlimits.notions.group_rates import GroupRates
+from fairlimits.notions.intervals import Estimate, check_confidence, with_suppressed
 from fairlimits.notions.objectives import ACCURACY, Objective
 from fairlimits.notions.rate_estimates import rates_by_group
 from fairlimits.notions.rows import Requirement
-from fairlimits.notions.tallies import People, Tally, resampled, tally
+from fairlimits.notions.score_intervals import MeasuredRates
+from fairlimits.notions.tallies import People, tally
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +72,7 @@ class Evaluation(Shown):
     >>> data = fl.load_dataset("adult").take(range(3_000))
     >>> learn, test = data.split(0.3, random_state=0)
     >>> rule = fl.solve(fl.estimate_outcome(learn, estimator=LogisticRegression(max_iter=500)), {"DP": 0.1})
-    >>> held_out = fl.evaluate(rule, test, resamples=200)
+    >>> held_out = fl.evaluate(rule, test)
     >>> sorted(held_out.gaps)
     ['DP', 'EA', 'EOd', 'EOp', 'PE']
     >>> held_out.gaps["DP"].low <= held_out.gaps["DP"].value <= held_out.gaps["DP"].high
@@ -129,10 +125,10 @@ class Evaluation(Shown):
 
     def summary(self) -> str:
         """Say what was found in two sentences, and whom it leaves out."""
-        gaps = ", ".join(f"{name} {gap}" for name, gap in self.gaps.items())
+        gaps = "; ".join(f"{name} {gap}" for name, gap in self.by_group.gaps.items())
         text = (
-            f"On {self.rows:,} rows that took no part: accuracy {self.accuracy}, where {self.plug_in:.4f} was claimed "
-            f"(plug-in). Gaps: {gaps}."
+            f"On {self.rows:,} rows that took no part: accuracy {self.accuracy.hundredths('%')}, where "
+            f"{self.plug_in:.1%} was claimed (plug-in). Gaps: {gaps}."
         )
         if self.set_aside:
             text += f" Set aside, with fewer than {ESTIMABLE_ROWS} rows behind a rate: {listed(self.set_aside)}."
@@ -164,26 +160,18 @@ def evaluate_scores(
     requirements: Sequence[Requirement] = (),
     objective: Objective = ACCURACY,
     confidence: float = 0.95,
-    resamples: int = RESAMPLES,
-    random_state: int = 0,
-    drawn: Tally | None = None,
 ) -> tuple[Evaluation, ...]:
-    """Evaluate scores of shape (points, n): the probability of deciding 1 for each person.
-
-    Whoever has resampled the rows already gives what was `drawn`.
-    """
+    """Evaluate scores of shape (points, n): the probability of deciding 1 for each person."""
     check_confidence(confidence)
-    if drawn is None:
-        check_resamples(resamples)
-        drawn = resampled(people, scores, resamples, random_state)
     found = tally(people, scores)
-    accuracy = accuracy_estimates(found, drawn, confidence)
-    gaps = gap_estimates(found, drawn, confidence)
-    attained = requirement_estimates(found, drawn, requirements, people.groups, confidence)
+    measured = MeasuredRates(people, scores, found)
+    accuracy = accuracy_estimates(measured, confidence)
+    gaps = gap_estimates(measured, confidence)
+    attained = requirement_estimates(measured, requirements, people.groups, confidence)
     set_aside = few_rows(people.groups, found.counts)
     values: list[Estimate | None] = [None] * len(scores)
     if objective != ACCURACY:
-        values = list(objective_estimates(found, drawn, objective, confidence))
+        values = list(objective_estimates(measured, objective, confidence))
     return tuple(
         Evaluation(
             accuracy[point],
@@ -200,9 +188,3 @@ def evaluate_scores(
         )
         for point in range(len(scores))
     )
-
-
-def check_resamples(resamples: int) -> None:
-    """Refuse fewer resamples than an interval can be read from."""
-    if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer) or resamples < 100:
-        raise InputError(f"The number of resamples is {resamples}; give at least 100, or the intervals are chance.")

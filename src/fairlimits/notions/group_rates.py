@@ -16,7 +16,7 @@ from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import GROUP_COLOURS, axes_or_new, figure_style, plain_text
 from fairlimits._util.text_tables import text_table
 from fairlimits._util.types import Floats
-from fairlimits.notions.intervals import NOT_ESTIMABLE, SUPPRESSED, Estimate, with_suppressed
+from fairlimits.notions.intervals import NOT_ESTIMABLE, SUPPRESSED, UNIT, Estimate, with_suppressed
 from fairlimits.notions.registry import title
 from fairlimits.notions.requirements import FOUR_FIFTHS
 
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SHOWN = ("selection rate", "true positive rate", "false positive rate", "accuracy", "precision")
+
+
+BY_CHANCE = "which chance may explain"
+"""Said of who is lowest and who highest where it cannot be told that anybody is."""
 
 
 class Gap(NamedTuple):
@@ -37,15 +41,19 @@ class Gap(NamedTuple):
         The rate in which it is largest.
     lowest, highest : str
         The groups; empty where nothing can be compared, or nothing differs.
+    by_chance : bool
+        Whether chance may explain it: whether so many rows leave open that there is no gap.
     """
 
     estimate: Estimate
     rate: str = ""
     lowest: str = ""
     highest: str = ""
+    by_chance: bool = False
 
     def __str__(self) -> str:
-        return f"{self.estimate}: {self.direction}" if self.direction else str(self.estimate)
+        size = self.estimate.hundredths(" points")
+        return f"{size}: {self.direction}" if self.direction else size
 
     @property
     def direction(self) -> str:
@@ -53,7 +61,7 @@ class Gap(NamedTuple):
         if not self.lowest:
             return ""
         words = f"{self.rate} lowest for {in_a_sentence(self.lowest)}, highest for {in_a_sentence(self.highest)}"
-        return f"{words}, which chance may explain" if self.estimate.low <= 0 else words
+        return f"{words}, {BY_CHANCE}" if self.by_chance else words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,6 +125,7 @@ class GroupRates(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data; None where a figure is not estimable, a word where it is suppressed."""
         return {
+            "unit": UNIT,
             "confidence": self.confidence,
             "groups": {
                 name: {"rows": self.rows[g], **{figure: figures[g].plain() for figure, figures in self.shown.items()}}
@@ -130,6 +139,7 @@ class GroupRates(Shown):
                     "rate": gap.rate or None,
                     "lowest": gap.lowest or None,
                     "highest": gap.highest or None,
+                    "chance may explain it": gap.by_chance,
                 }
                 for name, gap in self.gaps.items()
             },
@@ -177,7 +187,8 @@ class GroupRates(Shown):
             verdict = "at least four fifths"
         else:
             verdict = "which side of four fifths it is on cannot be told from these rows"
-        return f"Four-fifths rule: {in_a_sentence(lowest)} is selected at {impact} times the highest rate; {verdict}."
+        share = impact.hundredths("%")
+        return f"Four-fifths rule: {in_a_sentence(lowest)} is selected at {share} of the highest rate; {verdict}."
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the rates of each group, with their intervals."""
@@ -195,7 +206,7 @@ class GroupRates(Shown):
 
 
 def rates_table(deciders: Mapping[str, GroupRates]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Heads and lines of a table of the rates of the same groups under one or several deciders, side by side."""
+    """Heads and lines of a table, in percent, of the rates of the same groups under deciders side by side."""
     found = list(deciders.values())
     lines = []
     for name in found[0].shown:
@@ -203,9 +214,9 @@ def rates_table(deciders: Mapping[str, GroupRates]) -> tuple[tuple[str, ...], li
             rows = found[0].rows[g]
             # Who people are does not depend on who decides.
             shown = found[:1] if name == "base rate" else found
-            cells = [_cell(decider.shown[name][g]) for decider in shown] + [""] * (len(found) - len(shown))
+            cells = [decider.shown[name][g].hundredths() for decider in shown] + [""] * (len(found) - len(shown))
             lines.append(("" if g else name, group if rows is None else f"{group} ({rows_text(rows)})", *cells))
-    return ("rate", "group", *deciders), lines
+    return ("rate, %", "group", *deciders), lines
 
 
 def rows_text(rows: int | str) -> str:
@@ -240,13 +251,3 @@ def draw_rates(ax: Axes, deciders: Mapping[str, GroupRates]) -> None:
     ax.invert_yaxis()
     ax.set_xlabel("rate (plug-in)" if first.confidence is None else f"rate, with its {first.confidence:.0%} interval")
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
-
-
-def _cell(estimate: Estimate) -> str:
-    if not estimate.known:
-        return str(estimate)
-    return (
-        f"{estimate.value:.3f}"
-        if math.isnan(estimate.low)
-        else f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
-    )

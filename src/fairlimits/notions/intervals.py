@@ -1,37 +1,24 @@
-"""Figures of decided people with their confidence intervals, from resampled rows.
-
-A gap is the size of a difference, and its resampled values never reach below 0, so intervals are made for the signed
-differences between groups and carried over to the gap. A notion with more than one difference (several rates, or more
-than two groups) gets intervals that hold for all of them at once. Where all people of a group are decided alike,
-drawing them anew teaches nothing, and the interval is that of so many people without an exception.
-"""
+"""`Estimate`: a figure of decided people with its confidence interval; and the standard errors of rates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtri
 
-from fairlimits._util.small_samples import enough
+from fairlimits._util.percentages import hundredfold
 from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
-from fairlimits.notions.objectives import Objective
 from fairlimits.notions.rates import Rate
-from fairlimits.notions.registry import NOTIONS
-from fairlimits.notions.requirements import Difference
-from fairlimits.notions.rows import Requirement
-from fairlimits.notions.tallies import People, Tally
+from fairlimits.notions.tallies import People
 
 RESAMPLES = 1_000
 
-# Shares that differ by less than this are the same.
-_ROUNDING = 1e-12
+UNIT = "shares from 0 to 1"
+"""What figures are in where programs read them; people read them in percent and in points."""
 
 NOT_ESTIMABLE_TEXT = "not estimable"
 """What is shown where too few rows stand behind a figure."""
@@ -50,6 +37,19 @@ class Estimate(NamedTuple):
         if math.isnan(self.low):
             return f"{self.value:.4f}"
         return f"{self.value:.4f} ({self.low:.4f} to {self.high:.4f})"
+
+    def hundredths(self, unit: str = "", sign: str = "") -> str:
+        """The figure and its interval in percent or points, with the name or sign of that unit behind the figure.
+
+        Examples
+        --------
+        >>> Estimate(0.4429, 0.3448, 0.5303).hundredths(" points")
+        '44.3 points (34.5 to 53.0)'
+        """
+        if not self.known:
+            return str(self)
+        value, low, high = (hundredfold(end, sign) if end == end else "" for end in self)
+        return f"{value}{unit} ({low} to {high})" if low else f"{value}{unit}"
 
     @property
     def known(self) -> bool:
@@ -126,159 +126,6 @@ def percentile_estimate(value: float, drawn: Floats, confidence: float) -> Estim
     return Estimate(value, min(float(low), value), max(float(high), value))
 
 
-def accuracy_estimates(found: Tally, drawn: Tally, confidence: float) -> list[Estimate]:
-    """Accuracy at each point, with its interval; that of people who are all decided right is Wilson's.
-
-    Parameters
-    ----------
-    found : Tally
-        Of the rows.
-    drawn : Tally
-        Of resampled rows.
-    confidence : float
-        Of the intervals.
-    """
-    again, rows = drawn.accuracy(), float(_effective_rows(found.mass.sum(), drawn.mass.sum(axis=(1, 2))))
-    return [
-        _unsure(percentile_estimate(float(value), again[:, point], confidence), rows, confidence)
-        for point, value in enumerate(found.accuracy())
-    ]
-
-
-def _unsure(share: Estimate, rows: float, confidence: float) -> Estimate:
-    """A share of people with an interval that is not a point where it is all of them, or nobody."""
-    least = float(rows / (rows + ndtri(0.5 + confidence / 2) ** 2))
-    if share.value >= 1 - _ROUNDING:
-        return Estimate(1.0, min(share.low, least), 1.0)
-    return Estimate(share.value, share.low, max(share.high, 1 - least)) if share.value <= _ROUNDING else share
-
-
-def _effective_rows(mass: Floats, drawn: Floats) -> Floats:
-    """Effective sample size of masses (how many rows of equal weight vary as much), read off resampled rows."""
-    spread = drawn.var(axis=0)
-    return np.asarray(np.divide(mass**2, spread, out=np.zeros_like(spread), where=spread > 0))
-
-
-def gap_estimates(found: Tally, drawn: Tally, confidence: float) -> list[dict[str, Estimate]]:
-    """Gap of every group notion, for each point, with its interval; what few rows stand behind is left out.
-
-    Parameters
-    ----------
-    found : Tally
-        Of the rows.
-    drawn : Tally
-        Of resampled rows.
-    confidence : float
-        Of the intervals.
-    """
-    points, constant = found.decided.shape[0], _is_constant(drawn)
-    estimates: list[dict[str, Estimate]] = [{} for _ in range(points)]
-    for name, notion in NOTIONS.items():
-        value, again, error = [], [], []
-        for rate in notion.rates:
-            rates, others = found.compared(rate), drawn.rate(rate)
-            present = np.flatnonzero(~np.isnan(rates[0]))
-            chosen = list(rate.given)
-            effective = _effective_rows(found.mass[:, chosen].sum(axis=1), drawn.mass[:, :, chosen].sum(axis=2))
-            for g, h in combinations(present, 2):
-                value.append(rates[:, g] - rates[:, h])
-                again.append(others[:, :, g] - others[:, :, h])
-                # What a row more with the event, and one more without, leave open (see `standard_errors`).
-                error.append(math.hypot(1 / (effective[g] + 2), 1 / (effective[h] + 2)))
-        if not value:
-            for estimate in estimates:
-                estimate[name] = NOT_ESTIMABLE
-            continue
-        differences, resampling = np.stack(value, axis=1), np.stack(again, axis=2)
-        for point in range(points):
-            least = np.zeros(len(error)) if constant[point] else np.array(error)
-            estimates[point][name] = _gap_estimate(differences[point], resampling[:, point], confidence, least)
-    return estimates
-
-
-def _is_constant(drawn: Tally) -> NDArray[np.bool_]:
-    """Points at which everybody gets the same score, so that no difference is left to chance."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = drawn.decided / drawn.mass[:, None]
-    lowest, highest = (np.asarray(extreme(share, axis=(0, 2, 3))) for extreme in (np.nanmin, np.nanmax))
-    return np.asarray(highest - lowest < _ROUNDING)
-
-
-def _gap_estimate(differences: Floats, drawn: Floats, confidence: float, least: Floats | None = None) -> Estimate:
-    """Largest size of some signed differences, from intervals that hold for all of them at once.
-
-    Differences that do not vary when rows are drawn anew get the standard errors `least`.
-    """
-    # A resample without anybody in a small group says nothing about its rate.
-    drawn = drawn[~np.isnan(drawn).any(axis=1)]
-    gap = float(np.abs(differences).max())
-    error = drawn.std(axis=0)
-    same = error < _ROUNDING
-    if len(differences) == 1:
-        _, below, above = percentile_estimate(float(differences[0]), drawn[:, 0], confidence)
-        low, high = np.array([below]), np.array([above])
-    else:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            worst = np.nanmax(np.where(same, 0.0, np.abs(drawn - differences) / error), axis=1)
-        reach = float(np.quantile(worst, confidence)) * error
-        low, high = differences - reach, differences + reach
-    if least is not None:
-        reach = float(ndtri(1 - (1 - confidence) / 2 / len(differences))) * least
-        low, high = np.where(same, differences - reach, low), np.where(same, differences + reach, high)
-    nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
-    farthest = np.maximum(np.abs(low), np.abs(high))
-    return Estimate(gap, float(nearest.max()), min(float(farthest.max()), 1.0))
-
-
-def requirement_estimates(
-    found: Tally,
-    drawn: Tally,
-    requirements: Sequence[Requirement],
-    groups: tuple[str, ...],
-    confidence: float,
-) -> list[dict[str, Estimate]]:
-    """Value of what each requirement is about, for each point, with its interval (see `gap_estimates`)."""
-    estimates: list[dict[str, Estimate]] = [{} for _ in range(found.decided.shape[0])]
-    for requirement in requirements:
-        rows = found.rows(requirement.needed)
-        compared = enough(rows)
-        rates, shares = found.rate(requirement.needed), found.shares(requirement.needed)
-        others, other_shares = drawn.rate(requirement.needed), drawn.shares(requirement.needed)
-        for point, estimate in enumerate(estimates):
-            if not requirement.estimable(rows, groups):
-                estimate[str(requirement)] = NOT_ESTIMABLE
-            elif isinstance(requirement, Difference):
-                again = [
-                    requirement.signed(r, s, compared) for r, s in zip(others[:, point], other_shares, strict=True)
-                ]
-                differences = requirement.signed(rates[point], shares, compared)
-                whole = np.array([each for each in again if len(each) == len(differences)])
-                estimate[str(requirement)] = _gap_estimate(differences, whole, confidence)
-            else:
-                value = requirement.attained(rates[point], shares, compared, groups)
-                again_values = [
-                    requirement.attained(r, s, compared, groups)
-                    for r, s in zip(others[:, point], other_shares, strict=True)
-                ]
-                estimate[str(requirement)] = percentile_estimate(value, np.array(again_values), confidence)
-    return estimates
-
-
-def objective_estimates(found: Tally, drawn: Tally, objective: Objective, confidence: float) -> list[Estimate]:
-    """Value of an objective at each point, with its interval."""
-    values, again = (
-        objective.of_people(
-            (each.mass.sum(axis=-2) / each.mass.sum(axis=(-1, -2))[..., None])[..., None, :],
-            each.decided.sum(axis=-2) / each.mass.sum(axis=(-1, -2))[..., None, None],
-        )
-        for each in (found, drawn)
-    )
-    return [
-        NOT_ESTIMABLE if np.isnan(value) else percentile_estimate(float(value), again[:, point], confidence)
-        for point, value in enumerate(values)
-    ]
-
-
 def standard_errors(people: People, scores: Floats, rates: tuple[Rate, ...]) -> Floats:
     """Standard error of each rate in each group, of shape (K, G), for scores of shape (n,); NaN without rows.
 
@@ -311,3 +158,9 @@ def check_confidence(confidence: float) -> float:
     if not (isinstance(confidence, int | float | np.number) and 0 < confidence < 1):
         raise InputError(f"The confidence is {confidence!r}; it must lie between 0 and 1, such as 0.95.")
     return float(confidence)
+
+
+def check_resamples(resamples: int) -> None:
+    """Refuse fewer resamples than an interval can be read from."""
+    if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer) or resamples < 100:
+        raise InputError(f"The number of resamples is {resamples}; give at least 100, or the intervals are chance.")

@@ -33,22 +33,6 @@ class Objective:
             raise InputError("Balanced accuracy needs people of both labels; choose accuracy, or give such people.")
         return float(0.5 / share[0]), float(0.5 / share[1])
 
-    def of_people(self, shares: Floats, decided: Floats) -> Floats:
-        """What decisions are worth, from people by label.
-
-        Parameters
-        ----------
-        shares : ndarray of shape (..., 2)
-            Share of the people of each label.
-        decided : ndarray of shape (..., 2)
-            Share of people who have that label and are decided 1.
-        """
-        right = np.stack([shares[..., 0] - decided[..., 0], decided[..., 1]], axis=-1)
-        if self.name == "accuracy":
-            return np.asarray(right.sum(axis=-1))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((right / shares).mean(axis=-1))
-
     def value(self, table: RateTable, scores: Floats) -> Floats:
         """What scores of shape (..., N, G) are worth."""
         zero, one = self.credit(table)
@@ -107,11 +91,6 @@ class Costs(Objective):
     def credit(self, table: RateTable) -> tuple[float, float]:
         """Credit of a right decision on a person of label 0, and of label 1."""
         return self.false_positive, self.false_negative
-
-    def of_people(self, shares: Floats, decided: Floats) -> Floats:
-        """What decisions are worth, from people by label (see `Objective.of_people`)."""
-        missed = shares[..., 1] - decided[..., 1]
-        return np.asarray(-self.false_positive * decided[..., 0] - self.false_negative * missed)
 
     def base(self, table: RateTable) -> float:
         """What deciding 0 for everybody is worth: every person of label 1 is an error."""

@@ -7,14 +7,22 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from fairlimits._util.small_samples import enough
-from fairlimits._util.types import Floats, Ints
+from fairlimits._util.types import Flags, Floats, Ints
+from fairlimits.notions.estimates import gaps_on_counts
 from fairlimits.notions.group_rates import Gap, GroupRates
 from fairlimits.notions.intervals import NOT_ESTIMABLE, Estimate, check_confidence
-from fairlimits.notions.rates import RateTable, spread
-from fairlimits.notions.registry import NOTIONS, group_gaps
+from fairlimits.notions.rates import (
+    ACCURACY_RATE,
+    FALSE_POSITIVE_RATE,
+    SELECTION_RATE,
+    TRUE_POSITIVE_RATE,
+    RateTable,
+    spread,
+)
+from fairlimits.notions.registry import NOTIONS
+from fairlimits.notions.score_intervals import MeasuredRates, Shares, effective_rows, normal_quantile
 from fairlimits.notions.tallies import People, tally
 
 # People selected in the group of the highest rate, below which nothing is said about shares of that rate.
@@ -39,31 +47,32 @@ def rates_by_group(people: People, scores: Floats, gaps: Mapping[str, Estimate],
         Of the intervals.
     """
     check_confidence(confidence)
-    one = (people.label == 1).astype(np.float64)
-    everybody = np.ones(len(one))
-    right = np.where(people.label == 1, scores, 1 - scores)
-    sides = {
-        "base rate": (one, everybody),
-        "selection rate": (scores, everybody),
-        "true positive rate": (scores, one),
-        "false positive rate": (scores, 1 - one),
-        "accuracy": (right, everybody),
-        "precision": (one, scores),
-    }
-    read = {name: _wilson(people, *side, confidence) for name, side in sides.items()}
     found = tally(people, scores[None])
+    measured = MeasuredRates(people, scores[None], found)
+    one = (people.label == 1).astype(np.float64)
+    chosen = _decided_people(people, scores)
+    by_label = found.counts.T
+    sides = {
+        "base rate": (_certain(people, one, np.ones(len(one)), found.counts.sum(axis=1)), found.counts.sum(axis=1)),
+        "selection rate": (measured.of(SELECTION_RATE).at(0), found.counts.sum(axis=1)),
+        "true positive rate": (measured.of(TRUE_POSITIVE_RATE).at(0), by_label[1]),
+        "false positive rate": (measured.of(FALSE_POSITIVE_RATE).at(0), by_label[0]),
+        "accuracy": (measured.of(ACCURACY_RATE).at(0), found.counts.sum(axis=1)),
+        "precision": (_certain(people, one, scores, chosen.sum(axis=1)), chosen.sum(axis=1)),
+    }
     return GroupRates(
         people.groups,
         tuple(found.counts.sum(axis=1).tolist()),
-        {name: estimates for name, (estimates, _) in read.items()},
-        _ratios(*read["selection rate"], confidence),
+        {name: _estimates(*side, confidence) for name, side in sides.items()},
+        _ratios(*sides["selection rate"], confidence),
         {
-            name: _gap(gaps[name], {rate.name: found.compared(rate)[0] for rate in NOTIONS[name].rates}, people.groups)
-            for name in NOTIONS
-            if name in gaps
+            name: _gap(
+                gap, {rate.name: found.compared(rate)[0] for rate in NOTIONS[name].rates}, people.groups, gap.low <= 0
+            )
+            for name, gap in gaps.items()
         },
         confidence,
-        parts=_parts(found.counts, _decided_people(people, scores)),
+        parts=_parts(found.counts, chosen),
         frame_kind=people.frame_kind,
     )
 
@@ -99,14 +108,10 @@ def plug_in_rates(table: RateTable, scores: Floats) -> GroupRates:
     top = max((rate for rate in selected if not math.isnan(rate)), default=0.0)
     ratios = tuple(Estimate(rate / top, math.nan, math.nan) if top > 0 else NOT_ESTIMABLE for rate in selected)
     gaps = {}
-    for name, value in group_gaps(table, scores).items():
-        estimate = Estimate(float(value), math.nan, math.nan)
+    for name, found in gaps_on_counts(table, scores).items():
         affine = {rate.name: table.of(rate) for rate in NOTIONS[name].rates}
-        values = {
-            rate: np.where(affine_rate.defined, affine_rate.values(scores), np.nan)
-            for rate, affine_rate in affine.items()
-        }
-        gaps[name] = _gap(estimate, values, table.groups)
+        values = {rate: np.where(own.defined, own.values(scores), np.nan) for rate, own in affine.items()}
+        gaps[name] = _gap(Estimate(found.value, math.nan, math.nan), values, table.groups, found.low <= 0)
     counted = (None,) * len(table.groups) if people is None else tuple(people.tolist())
     by_decision = None
     if table.counts is not None and rows is not None:
@@ -126,63 +131,60 @@ def _decided_people(people: People, scores: Floats) -> Floats:
     return np.asarray(total.reshape(-1, 2), dtype=np.float64)
 
 
-def _wilson(people: People, value: Floats, part: Floats, confidence: float) -> tuple[tuple[Estimate, ...], Floats]:
-    """Weighted mean of values from 0 to 1 in each group with Wilson's interval, and its effective sample size.
+def _certain(people: People, value: Floats, part: Floats, rows: Floats | Ints) -> Shares:
+    """Weighted mean in each group of values that are 0 or 1; of each person a part counts.
 
-    Of each person a part counts: a chance to be decided 1 is so much of a person. The effective sample size of weighted
-    rows is (sum w)^2 / sum w^2 (Kish, 1965). Values between 0 and 1 vary less than decisions of the same mean, for
-    which the interval is made.
+    Somebody who is decided 1 by lot is so much of a person.
     """
-    groups, weight = len(people.groups), people.shares * part
-    total, hit, squares, rows = (
-        np.bincount(people.group, weights=amounts, minlength=groups)
-        for amounts in (weight, weight * value, people.squares * part**2, people.times * part)
+    groups = len(people.groups)
+
+    def add_up(amounts: Floats) -> Floats:
+        return np.asarray(np.bincount(people.group, amounts, groups), dtype=np.float64)
+
+    total = add_up(people.shares * part)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = add_up(people.shares * part * value) / total
+    squared = people.squares * part**2
+    squares, scatter = add_up(squared), add_up(squared * (value - np.nan_to_num(mean)[people.group]) ** 2)
+    ends = np.zeros(groups), np.ones(groups)
+    return Shares(mean, effective_rows(mean, total, squares, scatter, np.asarray(rows, dtype=np.float64), ends))
+
+
+def _estimates(shares: Shares, rows: Floats | Ints, confidence: float) -> tuple[Estimate, ...]:
+    """A share in each group with its interval, where so many rows are enough."""
+    known = _known(rows) & ~np.isnan(shares.value)
+    ends = (shares.value, *shares.ends(normal_quantile(confidence)))
+    return tuple(
+        Estimate(*own) if there else NOT_ESTIMABLE
+        for there, *own in zip(known, *(end.tolist() for end in ends), strict=True)
     )
-    known = enough(np.floor(rows + 1e-9).astype(np.int64)) & (total > 0)
-    effective = np.where(known, total**2 / np.where(squares > 0, squares, 1), 0)
-    z = float(ndtri(0.5 + confidence / 2))
-    estimates = []
-    for g in range(groups):
-        if not known[g]:
-            estimates.append(NOT_ESTIMABLE)
-            continue
-        p, n = float(np.clip(hit[g] / total[g], 0, 1)), effective[g]
-        centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-        reach = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-        estimates.append(Estimate(p, min(max(float(centre - reach), 0.0), p), max(min(float(centre + reach), 1.0), p)))
-    return tuple(estimates), effective
 
 
-def _ratios(rates: tuple[Estimate, ...], effective: Floats, confidence: float) -> tuple[Estimate, ...]:
-    """Rates as shares of the highest one, with intervals on the scale of logarithms (Katz and others)."""
-    known = [g for g, rate in enumerate(rates) if rate.known]
-    top = max(known, key=lambda g: rates[g].value, default=0)
-    if len(known) < 2 or rates[top].value * effective[top] < _FEWEST_SELECTED:
-        return (NOT_ESTIMABLE,) * len(rates)
-    z = float(ndtri(0.5 + confidence / 2))
-    found = []
-    for g, rate in enumerate(rates):
-        if not rate.known:
-            found.append(NOT_ESTIMABLE)
-        elif g == top:
-            found.append(Estimate(1.0, 1.0, 1.0))
-        else:
-            ratio = rate.value / rates[top].value
-            # Half a hit where there is none, so that there is an upper end.
-            p, q = max(rate.value, 0.5 / effective[g]), rates[top].value
-            reach = z * float(np.sqrt((1 - p) / (effective[g] * p) + (1 - q) / (effective[top] * q)))
-            middle = p / q
-            low = 0.0 if rate.value == 0 else middle * float(np.exp(-reach))
-            found.append(Estimate(ratio, min(low, ratio), max(middle * float(np.exp(reach)), ratio)))
+def _known(rows: Floats | Ints) -> Flags:
+    return enough(np.floor(np.asarray(rows) + 1e-9).astype(np.int64))
+
+
+def _ratios(shares: Shares, rows: Floats | Ints, confidence: float) -> tuple[Estimate, ...]:
+    """Rates as shares of the highest one."""
+    known = np.flatnonzero(_known(rows) & ~np.isnan(shares.value)).tolist()
+    top = max(known, key=lambda g: float(shares.value[g]), default=0)
+    if len(known) < 2 or shares.value[top] * rows[top] < _FEWEST_SELECTED:
+        return (NOT_ESTIMABLE,) * len(rows)
+    z, found = normal_quantile(confidence), [NOT_ESTIMABLE] * len(rows)
+    for g in known:
+        ratio = float(shares.value[g] / shares.value[top])
+        low, high = (1.0, 1.0) if g == top else shares.ratio_ends(g, top, z)
+        found[g] = Estimate(ratio, min(low, ratio), max(high, ratio))
     return tuple(found)
 
 
-def _gap(estimate: Estimate, rates: Mapping[str, Floats], groups: tuple[str, ...]) -> Gap:
-    """Say between which groups, and in which rate, a gap lies."""
+def _gap(estimate: Estimate, rates: Mapping[str, Floats], groups: tuple[str, ...], by_chance: bool) -> Gap:
+    """Say between which groups, and in which rate, a gap lies, unless it is by chance."""
     widths = {name: float(spread(values)) for name, values in rates.items()}
     known = {name: width for name, width in widths.items() if width > _SAME}
     if not estimate.known or not known:
         return Gap(estimate)
     widest = max(known, key=lambda name: known[name])
     values = rates[widest]
-    return Gap(estimate, widest, groups[int(np.nanargmin(values))], groups[int(np.nanargmax(values))])
+    lowest, highest = (groups[int(farthest(values))] for farthest in (np.nanargmin, np.nanargmax))
+    return Gap(estimate, widest, lowest, highest, by_chance)

@@ -273,20 +273,27 @@ class Difference(Requirement):
                 share.append(total / shares.sum())
         return np.array(weight).reshape(-1, len(shares)), np.array(share)
 
-    def signed(self, rates: Floats, shares: Floats, compared: Flags) -> Floats:
-        """Every difference that is bounded, with its sign; empty where nothing can be compared."""
-        known = ~np.isnan(rates)
+    def weights(self, shares: Floats, compared: Flags) -> Floats:
+        """Every difference that is bounded, as weights of the groups' rates, of shape (C, G).
+
+        Parameters
+        ----------
+        shares : ndarray of shape (G,)
+            Share of each group among the people who are looked at.
+        compared : ndarray of bool of shape (G,)
+            Groups that are compared.
+        """
         if self.against == "each other":
-            left = np.flatnonzero(known & compared)
-            first, second = np.array(list(combinations(left, 2)), dtype=np.int64).reshape(-1, 2).T
-            return np.asarray(rates[first] - rates[second])
-        contrasts, others = self._contrasts(np.where(known, shares, 0.0), known & compared)
-        differences = np.asarray(contrasts @ np.where(known, rates, 0.0))
-        return differences * others if self.against == "the average" else differences
+            one = np.eye(len(shares))
+            pairs = combinations(np.flatnonzero(compared).tolist(), 2)
+            return np.array([one[g] - one[h] for g, h in pairs]).reshape(-1, len(shares))
+        contrasts, others = self._contrasts(shares, compared)
+        return contrasts * others[:, None] if self.against == "the average" else contrasts
 
     def attained(self, rates: Floats, shares: Floats, compared: Flags, groups: Sequence[str]) -> float:
         """The largest difference."""
-        differences = self.signed(rates, shares, compared)
+        known = ~np.isnan(rates)
+        differences = self.weights(np.where(known, shares, 0.0), known & compared) @ np.where(known, rates, 0.0)
         return float(np.abs(differences).max()) if len(differences) else float("nan")
 
     def __str__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 from pathlib import Path
 
@@ -54,8 +55,8 @@ def test_predictions_alone_give_a_table_words_a_file_and_a_picture(
     more = ["-p", "good", "-p", "score", "-n", "DP", "-n", "EA", "-o", str(target), "--plot", str(picture)]
     assert run(words(csv, *more)) == 0
     out = capsys.readouterr().out
-    assert "with 95% intervals: 350 rows learned from, 150 held out; rules with the group hidden." in out
-    assert "good: accuracy 0." in out
+    assert "95% intervals, in percent and in points: 350 rows learned from, 150 held out; rules with the group" in out
+    assert re.search(r"good: accuracy \d\d\.\d% \(", out)
     assert out.count("all at once") == 2
     assert "score: scores decided 1 at 0.5 or above" in out
     assert "no feature besides the predictions" in out
@@ -64,6 +65,7 @@ def test_predictions_alone_give_a_table_words_a_file_and_a_picture(
     assert max(map(len, tables)) <= 100
     content = json.loads(target.read_text(encoding="utf-8"))
     assert content["rows"] == {"learned": 350, "held out": 150}
+    assert content["unit"] == "shares from 0 to 1"
     assert [line["notion"] for line in content["lines"]] == ["DP", "EA", "DP + EA"] * 2
     assert content["lines"][2]["gap"] is None
     first = content["lines"][0]
@@ -76,7 +78,7 @@ def test_predictions_alone_give_a_table_words_a_file_and_a_picture(
     rates = content["rates by group"]["score"]
     assert list(rates) == ["model", "rule as fair", "as fair in"]
     assert rates["model"]["gaps"]["DP"]["lowest"] in {"f", "m"}
-    assert f"{rates['model']['groups']['f']['selection rate']['value']:.3f} (" in out
+    assert f"{rates['model']['groups']['f']['selection rate']['value'] * 100:.1f} (" in out
     assert rates["model"]["four-fifths rule"] in out
 
 

@@ -350,10 +350,10 @@ def test_scenarios_print_and_write(csv: Path, tmp_path: Path, capsys: pytest.Cap
     assert len(content["situations"]) == 6
     assert content["tolerances"] == {"DP": 0.1, "EOd": 0.2}
     # How each group fares in each situation: in a table, and with intervals in the files.
-    assert "Rates of each group, held out" in out
+    assert "Rates of each group in percent, held out" in out
     first = content["situations"][0]["rates by group"]
     for own in first["groups"].values():
-        assert f"{own['selection rate']['value']:.3f}" in out
+        assert f"{100 * own['selection rate']['value']:.1f}" in out
     assert first["gaps"]["DP"]["lowest"] in first["groups"]
     written = pa_csv.read_csv(rates)
     assert written.num_rows == 6 * len(first["groups"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairlimits._util.percentages import hundredfold
 from fairlimits._util.plotting import figure_style
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.data_options import AnySizeOptions, say_small_groups
@@ -26,7 +27,6 @@ from fairlimits.errors import InputError
 
 if TYPE_CHECKING:
     from fairlimits.evaluation import Audit, AuditedModel
-    from fairlimits.notions import Estimate
 
 _PICTURES = (".png", ".pdf", ".svg")
 _FIGURES = "held out: on rows that took no part in making the rules, with intervals; losses are shares of all decisions"
@@ -143,10 +143,10 @@ def _print(found: Audit, confidence: float) -> None:
 
     sees = "seen" if found.aware else "hidden"
     say(
-        f"Held-out figures with {100 * confidence:g}% intervals: {found.learned:,} rows learned from, "
-        f"{found.tested:,} held out; rules with the group {sees}."
+        f"Held-out figures with {100 * confidence:g}% intervals, in percent and in points: {found.learned:,} rows "
+        f"learned from, {found.tested:,} held out; rules with the group {sees}."
     )
-    say(f"Most accurate rule found, whatever its gaps: {_short(found.best)}.")
+    say(f"Most accurate rule found, whatever its gaps: {found.best.hundredths('%')}.")
     for model in found.models:
         say()
         heads, lines = rates_table(model.deciders)
@@ -155,9 +155,9 @@ def _print(found: Audit, confidence: float) -> None:
     for model in found.models:
         say()
         print_table(
-            ("notion", "gap", "best as fair", "avoidable", "by none found"),
+            ("notion", "gap, points", "best as fair, %", "avoidable, points", "by none found, points"),
             _lines(model),
-            f"{model.name}: accuracy {_short(model.accuracy)}; losses in points of accuracy",
+            f"{model.name}: accuracy {model.accuracy.hundredths('%')}; what could be gained, in points of accuracy",
         )
     say()
     say(found.summary())
@@ -173,19 +173,13 @@ def _lines(model: AuditedModel) -> list[tuple[str, ...]]:
     return [
         (
             own.name if len(own.notions) == 1 else "all at once",
-            _short(model.gaps[own.notions[0]]) if len(own.notions) == 1 else "as above",
-            f"{own.rule_accuracy.value:.4f}" if own.rule_accuracy.known else "",
+            model.gaps[own.notions[0]].hundredths() if len(own.notions) == 1 else "as above",
+            hundredfold(own.rule_accuracy.value) if own.rule_accuracy.known else "",
             avoidable_cell(own),
             unavoidable_cell(own),
         )
         for own in model.lines
     ]
-
-
-def _short(estimate: Estimate) -> str:
-    if not estimate.known:
-        return str(estimate)
-    return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
 
 
 def _draw(make: Callable[[], Any], plot: Path) -> None:
@@ -195,11 +189,12 @@ def _draw(make: Callable[[], Any], plot: Path) -> None:
 
 
 def _record(found: Audit, made: Mapping[str, Any], note: str | None) -> dict[str, Any]:
-    from fairlimits.notions import plain_records
+    from fairlimits.notions import UNIT, plain_records
 
     return {
         "made from": dict(made),
         "figures": _FIGURES,
+        "unit": UNIT,
         "group": "seen" if found.aware else "hidden",
         "confidence": found.confidence,
         "rows": {"learned": found.learned, "held out": found.tested},

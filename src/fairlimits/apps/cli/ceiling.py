@@ -128,7 +128,7 @@ def _found(dataset: Dataset, top: Ceiling, asked: dict[str, Any]) -> Frontier:
     with progress_bar("From below") as tell:
         outcome = estimate_outcome(learn, random_state=asked["random_state"], progress=tell)
     curve = frontier(outcome, tuple(top.grid), dict(top.grid), **asked)
-    return evaluate(curve, test, random_state=asked["random_state"])
+    return evaluate(curve, test)
 
 
 def _print(top: Ceiling, found: Frontier) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairlimits._util.percentages import hundredfold
 from fairlimits.apps.cli import options
 from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
 from fairlimits.apps.cli.option_groups import expand_groups
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from fairlimits._util.types import Ints
     from fairlimits.data import Dataset
     from fairlimits.evaluation import Scenarios
-    from fairlimits.notions import Estimate
 
 _FIGURES = "plug-in: as the estimate has it; held out: on rows that took no part in making the rules, with intervals"
 
@@ -162,24 +162,25 @@ def _print(found: Scenarios, tolerances: Mapping[str, float]) -> None:
     for own in found.situations:
         held = own.evaluation
         left = "" if math.isnan(own.correlation) else f"{own.correlation:.3f}"
-        gaps = [_short(held.gaps[name]) for name in group_notions]
+        gaps = [held.gaps[name].hundredths() for name in group_notions]
         name = f"{own.name}; same score for all" if own.constant else own.name
-        above = [] if not shown else ["" if own.ceiling is None else f"{own.ceiling.upper:.4f}"]
-        rows.append((name, f"{held.plug_in:.4f}", _short(held.accuracy), *above, *gaps, left))
+        above = [] if not shown else ["" if own.ceiling is None else hundredfold(own.ceiling.upper)]
+        rows.append((name, hundredfold(held.plug_in), held.accuracy.hundredths(), *above, *gaps, left))
     passed = ["no rule passes"] if shown else []
     heads = ("situation", "plug-in", "held out", *passed, *(f"gap {name}" for name in group_notions), "correlation")
     asked = ", ".join(f"{name} <= {value:g}" for name, value in tolerances.items())
-    print_table(heads, rows, f"Accuracy with {asked} ({found.learned:,} rows learned, {found.tested:,} held out)")
+    rows_of = f"{found.learned:,} rows learned, {found.tested:,} held out"
+    print_table(heads, rows, f"Accuracy in percent with {asked}, and gaps in points ({rows_of})")
     say()
     print_table(
         ("situation", "group", "selected", "TPR", "FPR", "accuracy", "precision", "selection ratio"),
         _rates(found),
-        "Rates of each group, held out (with intervals: --by-group FILE.csv, or -o FILE.json)",
+        "Rates of each group in percent, held out (with intervals: --by-group FILE.csv, or -o FILE.json)",
     )
     say()
     print_table(
-        ("cost in accuracy", "plug-in", "held out, paired"),
-        [(cost.name, f"{cost.plug_in:+.4f}", _short(cost.held_out, "+")) for cost in found.costs],
+        ("cost in points of accuracy", "plug-in", "held out, paired"),
+        [(cost.name, hundredfold(cost.plug_in, "+"), cost.held_out.hundredths(sign="+")) for cost in found.costs],
     )
     say()
     say(found.summary())
@@ -198,15 +199,9 @@ def _rates(found: Scenarios) -> list[tuple[str, ...]]:
         rates = own.evaluation.by_group
         for g, group in enumerate(rates.groups):
             figures = [rates.shown[name][g] for name in _SHOWN]
-            cells = [f"{each.value:.3f}" if each.known else str(each) for each in figures]
+            cells = [hundredfold(each.value) if each.known else str(each) for each in figures]
             lines.append(("" if g else own.name, f"{group} ({rows_text(rates.rows[g] or 0)})", *cells))
     return lines
-
-
-def _short(estimate: Estimate, sign: str = "") -> str:
-    if not estimate.known:
-        return str(estimate)
-    return f"{estimate.value:{sign}.4f} ({estimate.low:{sign}.4f} to {estimate.high:{sign}.4f})"
 
 
 def _rows_needed(found: Scenarios, counts: Ints, tolerances: Mapping[str, float]) -> str:

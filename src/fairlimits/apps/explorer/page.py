@@ -12,7 +12,7 @@ from fairlimits.apps.explorer.sentences import Point, figure, sees
 from fairlimits.apps.explorer.subject import Subject
 from fairlimits.apps.explorer.upload import MOST_BYTES, TOO_LARGE
 from fairlimits.decorrelation import ACCURACY_WEIGHT, CORRELATION_WEIGHT
-from fairlimits.notions import INDIVIDUAL, NOT_ESTIMABLE_TEXT, title
+from fairlimits.notions import BY_CHANCE, INDIVIDUAL, NOT_ESTIMABLE_TEXT, title
 
 TITLE = "fairlimits explorer"
 
@@ -229,8 +229,10 @@ def gap_table(answer: Answer) -> list[Any]:
 
 
 def _side(gap: Mapping[str, Any] | None) -> tuple[str, str]:
-    """Who is lowest and who highest."""
-    return ("", "") if gap is None else (gap["lowest"] or "", gap["highest"] or "")
+    """Who is lowest and who highest, and whether chance may have made them so."""
+    if gap is None or gap["lowest"] is None:
+        return "", ""
+    return gap["lowest"], f"{gap['highest']}, {BY_CHANCE}" if gap["chance may explain it"] else gap["highest"]
 
 
 def rates_table(answer: Answer) -> list[Any]:

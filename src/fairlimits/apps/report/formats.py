@@ -19,12 +19,6 @@ def counted(people: int | str) -> str:
     return people if isinstance(people, str) else f"{people:,}"
 
 
-def hundredfold(value: float, sign: str = "") -> str:
-    """A share in percent without the sign of percent; what rounds to nothing has no sign."""
-    rounded = round(100 * value, 1)
-    return f"{rounded:{sign}.1f}" if rounded else "0.0"
-
-
 _ROW, _CELL = re.compile(r"<tr>.*?</tr>", re.DOTALL), re.compile(r"<td(?P<own>[^>]*)>")
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from fairlimits._util.names import in_a_sentence
-from fairlimits.apps.report.formats import counted, hundredfold, percent, points
+from fairlimits._util.percentages import hundredfold
+from fairlimits.apps.report.formats import counted, percent, points
 from fairlimits.evaluation import Figure, Findings, GroupGap, HeldOut, HeldOutFigure, Tensions
-from fairlimits.notions import NOT_ESTIMABLE_TEXT, title
+from fairlimits.notions import BY_CHANCE, NOT_ESTIMABLE_TEXT, title
 
 # Groups and features named in a sentence; more are counted.
 _GROUPS_NAMED = 6
@@ -291,6 +292,8 @@ def _between(own: GroupGap, free: Mapping[str, GroupGap]) -> str:
     if not own.lowest:
         return ""
     words = f"{in_a_sentence(own.lowest)} lowest, {in_a_sentence(own.highest)} highest"
+    if own.by_chance:
+        words = f"{words}, {BY_CHANCE}"
     if own.notion == "EOd" and (free["EOp"].gap is None or free["PE"].gap is None):
         return f"{words}; {own.rate}s alone"
     return words
@@ -304,8 +307,8 @@ def sentence(line: NotionLine) -> str:
     certified = f" and is certified to be {line.at_most}" if line.at_most else ""
     came = f"came to {line.gap_then} on new people" if line.gap_then.interval else f"is {line.gap_then}"
     return (
-        f"{line.title}: the best rule's gap is {line.gap}{between}. Accuracy lost within {_LOOSE:g}: {line.cost}, "
-        f"where the gap {came}{certified}; within 0: {line.cost_at_zero}."
+        f"{line.title}: the best rule's gap is {line.gap}{between}. Accuracy lost within {100 * _LOOSE:g}: "
+        f"{line.cost}, where the gap {came}{certified}; within 0: {line.cost_at_zero}."
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from fairlimits._util.types import Floats
@@ -13,7 +11,8 @@ from fairlimits.evaluation.audits.matching import along, place
 from fairlimits.evaluation.audits.paths import Rules
 from fairlimits.notions import (
     Estimate,
-    Tally,
+    MeasuredRates,
+    accuracy_difference,
     accuracy_estimates,
     alike_score,
     gap_estimates,
@@ -60,8 +59,8 @@ class Judged:
         self.accuracy, self.accuracies = self.found.accuracy(), self.drawn.accuracy()
         self.gap = {name: self.found.gap(name) for name in rules.paths}
         self.gaps = {name: self.drawn.gap(name) for name in rules.paths}
-        self.estimates = gap_estimates(self.found, self.drawn, confidence)
-        self.accurate = accuracy_estimates(self.found, self.drawn, confidence)
+        measured = MeasuredRates(rows, scores, self.found)
+        self.estimates, self.accurate = gap_estimates(measured, confidence), accuracy_estimates(measured, confidence)
 
     @property
     def best(self) -> Estimate:
@@ -113,19 +112,19 @@ class Judged:
             # No rule is as fair as the model, and not by chance; what decides all alike is (see `alike_score`).
             path = [alike, *path]
             mixed, gaps = self._mixed(model, names, path)
-        excess, excesses = self._excess(model, names, path)
-        value = along(excess, self.accuracy[path])
+        _, excesses = self._excess(model, names, path)
         again = along(excesses, self.accuracies[:, path])
-        avoidable = self._estimate(value - self.accuracy[model], again - self.accuracies[:, model])
+        (accuracy,) = accuracy_estimates(self._measured(mixed), self.confidence)
+        avoidable = self._ahead(mixed, self.scores[model], again - self.accuracies[:, model])
         # A model that is ahead of the rule has no more to gain than the most accurate rule has.
         rest = (
-            self._estimate(self.accuracy[self.free] - value, self.accuracies[:, self.free] - again)
+            self._ahead(self.scores[self.free], mixed, self.accuracies[:, self.free] - again)
             if avoidable.value >= 0
             else self._lead(self.free, model)
         )
         return Standing(
             names,
-            self._estimate(value, again),
+            self._wide(accuracy, again),
             {name: gaps[name] for name in names},
             avoidable,
             rest,
@@ -134,9 +133,7 @@ class Judged:
 
     def _lead(self, one: int, other: int) -> Estimate:
         """By how much one is more accurate than another."""
-        return self._estimate(
-            self.accuracy[one] - self.accuracy[other], self.accuracies[:, one] - self.accuracies[:, other]
-        )
+        return accuracy_difference(self.rows, self.scores[one], self.scores[other], self.confidence)
 
     def _excess(self, model: int, names: tuple[str, ...], path: list[int]) -> tuple[Floats, Floats]:
         """By how much each rule on a path is less fair than a model, on the rows and on each resample."""
@@ -148,13 +145,20 @@ class Judged:
         """Decisions of the mixture that a model is matched with, and its gap in every notion."""
         left, right, share = place(self._excess(model, names, path)[0])
         one, two = path[int(left)], path[int(right)]
-
-        def mixed(own: Tally) -> Tally:
-            decided = (1 - share) * own.decided[..., [one], :, :] + share * own.decided[..., [two], :, :]
-            return replace(own, decided=decided)
-
         scores = (1 - share) * self.scores[one] + share * self.scores[two]
-        return scores, gap_estimates(mixed(self.found), mixed(self.drawn), self.confidence)[0]
+        return scores, gap_estimates(self._measured(scores), self.confidence)[0]
+
+    def _measured(self, scores: Floats) -> MeasuredRates:
+        return MeasuredRates(self.rows, scores[None], tally(self.rows, scores[None]))
+
+    def _ahead(self, one: Floats, other: Floats, drawn: Floats) -> Estimate:
+        """By how much scores are more accurate than others, one of which was matched, and is again on each resample."""
+        return self._wide(accuracy_difference(self.rows, one, other, self.confidence), drawn)
+
+    def _wide(self, fixed: Estimate, drawn: Floats) -> Estimate:
+        """A figure of a matched mixture: matching anew adds chance to that of the mixture as it is, and takes none."""
+        anew = self._estimate(np.asarray(fixed.value), drawn)
+        return Estimate(fixed.value, min(fixed.low, anew.low), max(fixed.high, anew.high))
 
     def _estimate(self, value: Floats, drawn: Floats) -> Estimate:
         return percentile_estimate(float(value), drawn, self.confidence)

@@ -87,8 +87,12 @@ def audit(
     ceiling : bool, default=False
         Whether to find what no rule passes at each model's gaps, too (see `fairlimits.ceiling`): how much of its
         distance from perfect accuracy is out of reach, was found reachable, or is unknown.
-    confidence, resamples, random_state
-        See `evaluate`.
+    confidence : float, default=0.95
+        Of the intervals.
+    resamples : int, default=1000
+        How often the rows are drawn anew, with the models matched again each time.
+    random_state : int, default=0
+        Seed.
     progress : callable, optional
         Called with the fraction done and a few words.
     **columns

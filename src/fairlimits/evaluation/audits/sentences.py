@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from fairlimits._util.small_samples import enough
@@ -16,7 +15,7 @@ def model_words(model: AuditedModel, rows: int | None) -> str:
     """Two sentences on a model: where it stands, and what could be gained at the same fairness."""
     where = "of the distribution (plug-in)" if rows is None else f"of {rows:,} held-out rows"
     gaps = [own.notions[0] for own in model.standings if model.gaps[own.notions[0]].known]
-    first = f"{model.name} decides {_percent(model.accuracy)} {where} as their label says"
+    first = f"{model.name} decides {model.accuracy.hundredths('%')} {where} as their label says"
     if gaps:
         widest = max(gaps, key=lambda name: model.gaps[name].value)
         first += f", and its largest gap between groups is {_points(model.gaps[widest])} in {title(widest)} ({widest})"
@@ -178,41 +177,22 @@ def _turned(estimate: Estimate) -> Estimate:
     return Estimate(-estimate.value, -estimate.high, -estimate.low)
 
 
-def _percent(share: Estimate) -> str:
-    if math.isnan(share.low):
-        return f"{share.value:.1%}"
-    return f"{share.value:.1%} ({share.low:.1%} to {share.high:.1%})"
-
-
 def _points(difference: Estimate) -> str:
-    value, *interval = _in_points(difference)
-    return f"{value} points ({' to '.join(interval)})" if interval else f"{value} points"
+    return difference.hundredths(" points")
 
 
 def _bare(difference: Estimate) -> str:
     """A difference without brackets of its own, for use in others."""
-    value, *interval = _in_points(difference)
-    return f"{value} points, {' to '.join(interval)}" if interval else f"{value} points"
-
-
-def _in_points(difference: Estimate) -> list[str]:
-    """A difference in percentage points, and the ends of its interval if there is one."""
-    numbers = [f"{100 * end:.1f}" for end in difference if not math.isnan(end)]
-    return ["0.0" if number == "-0.0" else number for number in numbers]
-
-
-def points_cell(difference: Estimate) -> str:
-    """A difference in percentage points, for a table."""
-    return _points(difference).replace(" points", "") if difference.known else str(difference)
+    return _points(difference).replace(" (", ", ").removesuffix(")")
 
 
 def avoidable_cell(standing: Standing) -> str:
     """What is avoidable, for a table; or by how much the model is ahead."""
     if standing.beaten:
-        return f"none: ahead by {points_cell(_turned(standing.avoidable))}"
-    return points_cell(standing.avoidable)
+        return f"none: ahead by {_turned(standing.avoidable).hundredths()}"
+    return standing.avoidable.hundredths()
 
 
 def unavoidable_cell(standing: Standing) -> str:
     """What could be gained by no rule found, for a table; none where the model is ahead of all of them."""
-    return "none" if standing.unavoidable.high < -NO_LEAD else points_cell(standing.unavoidable)
+    return "none" if standing.unavoidable.high < -NO_LEAD else standing.unavoidable.hundredths()

@@ -104,7 +104,6 @@ def find_asked_for(
         people,
         requirements=requirements,
         objective=objective,
-        random_state=random_state,
     )
     judged = tuple(withhold.evaluation(own) for own in judged)
     is_cost = isinstance(objective, Costs)

@@ -19,13 +19,17 @@ class GroupLine:
 
 @dataclass(frozen=True)
 class GroupGap:
-    """Between which groups, and in which rate, a notion's gap lies; None where nothing can be compared."""
+    """Between which groups, and in which rate, a notion's gap lies, and whether chance may explain that there is one.
+
+    The gap is None where nothing can be compared.
+    """
 
     notion: str
     gap: Figure
     rate: str
     lowest: str
     highest: str
+    by_chance: bool
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Fares:
                 for g, name in enumerate(found.groups)
             ),
             tuple(
-                GroupGap(name, HeldOutFigure.of(own.estimate), own.rate, own.lowest, own.highest)
+                GroupGap(name, HeldOutFigure.of(own.estimate), own.rate, own.lowest, own.highest, own.by_chance)
                 for name, own in found.gaps.items()
             ),
             found.four_fifths,

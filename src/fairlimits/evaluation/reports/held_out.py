@@ -35,14 +35,12 @@ from fairlimits.law import Outcome, StreamedOutcome, discretize
 from fairlimits.limits import ConstantRuleWarning, MarginWarning, Rule, UncertifiedWarning, frontier, solve
 from fairlimits.notions import (
     NOTIONS,
-    RESAMPLES,
     Estimate,
     Evaluation,
     Objective,
     Requirement,
+    accuracy_difference,
     evaluate_scores,
-    percentile_estimate,
-    resampled,
     tally,
     title,
 )
@@ -165,7 +163,7 @@ def find_held_out(
         warnings.simplefilter("ignore", UncertifiedWarning)
         rules = _rules(outcome, certified, random_state, lambda done, words: tell(0.4 * done, words))
         tell(0.4, "judging on held-out rows")
-        costs, curves, free, tested = _judge(rules, test, withhold, random_state)
+        costs, curves, free, tested = _judge(rules, test, withhold)
         tell(0.5, "the four situations")
         warnings.simplefilter("always", UncertifiedWarning)
         found = compare(outcome, test, tolerances, certified=certified, random_state=random_state).suppressed(
@@ -224,15 +222,12 @@ def _rules(
 
 
 def _judge(
-    rules: Mapping[_Key, tuple[Rule, ...]], test: Dataset | Stream, withhold: Suppression, random_state: int
+    rules: Mapping[_Key, tuple[Rule, ...]], test: Dataset | Stream, withhold: Suppression
 ) -> tuple[tuple[HeldOutCost, ...], tuple[HeldOutCurve, ...], dict[bool, Evaluation], Ints]:
     every = [rule for own in rules.values() for rule in own]
     people, scores = judged_people([rule.policy for rule in every], test)
-    again = resampled(people, scores, RESAMPLES, random_state)
     plug_in = np.array([rule.accuracy for rule in every])
-    judged = [withhold.evaluation(own) for own in evaluate_scores(scores, plug_in, people, drawn=again)]
-    found = tally(people, scores)
-    value, drawn = found.accuracy(), again.accuracy()
+    judged = [withhold.evaluation(own) for own in evaluate_scores(scores, plug_in, people)]
     start, costs, curves = 0, [], []
     free: dict[bool, int] = {}
     for (names, aware), own in rules.items():
@@ -246,9 +241,7 @@ def _judge(
             continue
         for k, tolerance in zip(part, TOLERANCES, strict=True):
             if tolerance in PRICED_AT:
-                lost = percentile_estimate(
-                    float(value[free[aware]] - value[k]), drawn[:, free[aware]] - drawn[:, k], _CONFIDENCE
-                )
+                lost = accuracy_difference(people, scores[free[aware]], scores[k], _CONFIDENCE)
                 gap = HeldOutFigure.of(judged[k].gaps[names[0]])
                 costs.append(
                     HeldOutCost(
@@ -263,7 +256,8 @@ def _judge(
                         constant=every[k].is_constant,
                     )
                 )
-    return tuple(costs), tuple(curves), {aware: judged[k] for aware, k in free.items()}, found.counts
+    best = {aware: judged[k] for aware, k in free.items()}
+    return tuple(costs), tuple(curves), best, tally(people, scores[:1]).counts
 
 
 def _fares(free: Evaluation, found: Scenarios) -> tuple[Fares, ...]:

@@ -258,7 +258,7 @@ class SituationLine:
 
 @dataclass(frozen=True)
 class SituationCost:
-    """What less freedom costs: plug-in, and held out from paired resamples; `key` is for programs, `name` in words."""
+    """What less freedom costs: plug-in, and on the same held-out rows; `key` is for programs, `name` in words."""
 
     key: str
     name: str
