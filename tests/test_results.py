@@ -186,6 +186,9 @@ def test_a_notebook_shows_words_table_and_picture(name: str) -> None:
     assert shown.count("<img") == 1
     assert "<table>" in shown
     assert shown.count("<tr>") <= 13
+    assert ", low</th>" not in shown
+    assert "<th>low</th>" not in shown
+    assert ">nan" not in shown
     # A notebook shows figures that pyplot still holds, too.
     assert plt.get_fignums() == []
 
@@ -196,3 +199,9 @@ def test_names_are_escaped_in_a_notebook() -> None:
     shown = data._repr_html_()
     assert "<b>" not in shown
     assert "<i>" not in shown
+
+
+def test_a_notebook_shows_intervals_beside_their_figures() -> None:
+    held = fl.evaluate(fl.solve(cells(), {"DP": 0.1}), known(1, 400)[0])
+    for shown, figure in ((held, held.accuracy), (held.by_group, held.by_group.figures["accuracy"][0])):
+        assert f"<td>{figure.value:.4g} ({figure.low:.4g} to {figure.high:.4g})</td>" in shown._repr_html_()

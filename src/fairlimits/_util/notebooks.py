@@ -42,10 +42,31 @@ class Shown:
         return pages.get_template("result.html").render(
             lines=[line for line in self.summary().splitlines() if line.strip()],
             picture=_picture(self.plot()),
-            heads=table.column_names,
-            rows=[[_text(value) for value in row.values()] for row in rows],
+            heads=list(_shown_columns(table.column_names)),
+            rows=[_cells(row, table.column_names) for row in rows],
             rest=f"{rest:,}" if rest else "",
         )
+
+
+def _shown_columns(names: list[str]) -> dict[str, tuple[str, str] | None]:
+    """Columns that a notebook shows, each with those that hold the ends of its interval, which stand beside it."""
+    ends = {name: (f"{name}, low", f"{name}, high") for name in names}
+    if "low" in names and names.index("low"):
+        # A table of one figure a row.
+        ends[names[names.index("low") - 1]] = ("low", "high")
+    known = {name: pair for name, pair in ends.items() if set(pair) <= set(names)}
+    inside = {end for pair in known.values() for end in pair}
+    return {name: known.get(name) for name in names if name not in inside}
+
+
+def _cells(row: dict[str, Any], names: list[str]) -> list[str]:
+    """Values of a row as a notebook shows them."""
+    cells = []
+    for name, ends in _shown_columns(names).items():
+        text = _text(row[name])
+        low, high = ("", "") if ends is None else (_text(row[end]) for end in ends)
+        cells.append(f"{text} ({low} to {high})" if low and high else text)
+    return cells
 
 
 def _picture(axes: Axes) -> str:
@@ -60,7 +81,7 @@ def _picture(axes: Axes) -> str:
 
 
 def _text(value: Any) -> str:
-    if value is None:
+    if value is None or value != value:
         return ""
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

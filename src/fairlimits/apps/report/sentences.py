@@ -68,6 +68,7 @@ class NotionLine:
     known: bool
     gap: Said
     between: str
+    by_chance: bool
     cost: Said
     gap_then: Said
     at_most: str
@@ -278,6 +279,7 @@ def _notions(findings: Findings, write: Writer) -> tuple[NotionLine, ...]:
             known=known,
             gap=_points(before.gap),
             between=_between(before, free),
+            by_chance=before.by_chance and bool(before.lowest),
             cost=_lost(loose.cost, write) if known else Said(NOT_ESTIMABLE_TEXT),
             gap_then=_points(loose.gap),
             at_most="" if loose.at_most is None else f"at most {hundredfold(loose.at_most)}",
@@ -292,8 +294,6 @@ def _between(own: GroupGap, free: Mapping[str, GroupGap]) -> str:
     if not own.lowest:
         return ""
     words = f"{in_a_sentence(own.lowest)} lowest, {in_a_sentence(own.highest)} highest"
-    if own.by_chance:
-        words = f"{words}, {BY_CHANCE}"
     if own.notion == "EOd" and (free["EOp"].gap is None or free["PE"].gap is None):
         return f"{words}; {own.rate}s alone"
     return words
@@ -303,7 +303,7 @@ def sentence(line: NotionLine) -> str:
     """Say in plain text what a notion comes to."""
     if not line.known:
         return f"{line.title}: {NOT_ESTIMABLE_TEXT}, for no two groups have rows enough."
-    between = f", {line.between}" if line.between else ""
+    between = ", ".join(["", line.between, *([BY_CHANCE] if line.by_chance else [])]) if line.between else ""
     certified = f" and is certified to be {line.at_most}" if line.at_most else ""
     came = f"came to {line.gap_then} on new people" if line.gap_then.interval else f"is {line.gap_then}"
     return (
