@@ -241,3 +241,19 @@ def test_printing_shows_every_figure_of_every_group_and_names_as_they_are() -> N
     assert text.count("$a_$ (") == 7
     assert text.endswith(found.summary())
     found.plot().figure.canvas.draw()
+
+
+def test_who_is_lowest_may_be_chance_where_that_somebody_is_cannot() -> None:
+    """A group of few people is lowest, by chance; two of many differ for certain."""
+    decided = np.r_[np.arange(2_000) % 10 < 3, np.arange(2_000) % 10 < 5, np.arange(40) % 10 < 2]
+    group = np.repeat(["a", "b", "few"], [2_000, 2_000, 40])
+    gap = fl.group_rates(np.arange(4_040) % 2, decided, group).gaps["DP"]
+    assert (gap.lowest, gap.highest, gap.chance) == ("few", "b", "")
+    decided = np.r_[np.arange(2_000) % 10 < 3, np.arange(2_000) % 10 < 4, np.arange(40) % 40 < 10]
+    gap = fl.group_rates(np.arange(4_040) % 2, decided, group).gaps["DP"]
+    assert gap.estimate.low > 0
+    assert (gap.lowest, gap.highest, gap.chance) == ("few", "b", "the groups")
+    assert gap.direction.endswith("though chance may explain which groups these are")
+    same = fl.group_rates(np.arange(400) % 2, np.arange(400) % 7 < 3, np.repeat(["a", "b"], 200))
+    assert same.gaps["DP"].chance == "the gap"
+    assert same.to_dict()["gaps"]["DP"]["chance may explain"] == "the gap"

@@ -123,7 +123,7 @@ def with_gap(gap: Estimate) -> Scenarios:
     def change(own: Situation) -> Situation:
         evaluation = own.evaluation
         rates = evaluation.by_group
-        told = {**rates.gaps, "EOd": rates.gaps["EOd"]._replace(estimate=gap, by_chance=gap.low <= 0)}
+        told = {**rates.gaps, "EOd": rates.gaps["EOd"]._replace(estimate=gap, chance="" if gap.low > 0 else "the gap")}
         held = replace(
             evaluation,
             gaps={**evaluation.gaps, "EOd": gap},

@@ -22,7 +22,7 @@ from fairlimits.notions.estimates import (
 )
 from fairlimits.notions.evaluations import Evaluation, evaluate_scores
 from fairlimits.notions.gap_limits import Differences, differences, rows_to_certify
-from fairlimits.notions.group_rates import BY_CHANCE, Gap, GroupRates, draw_rates, rates_table, rows_text
+from fairlimits.notions.group_rates import CHANCE_WORDS, Gap, GroupRates, draw_rates, rates_table, rows_text
 from fairlimits.notions.intervals import (
     NOT_ESTIMABLE,
     NOT_ESTIMABLE_TEXT,
@@ -64,7 +64,7 @@ from fairlimits.notions.tallies import People, Tally, resampled, tally
 __all__ = [
     "ACCURACY",
     "ALL_NOTIONS",
-    "BY_CHANCE",
+    "CHANCE_WORDS",
     "ESTIMABLE_ROWS",
     "FOUR_FIFTHS",
     "INDIVIDUAL",

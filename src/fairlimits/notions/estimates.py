@@ -59,13 +59,16 @@ def gaps_on_counts(table: RateTable, scores: Floats, confidence: float = 0.95) -
     """Gap of every group notion of a law for scores of shape (N, G), with the interval that its rows leave open."""
     affine = {rate: table.of(rate) for notion in NOTIONS.values() for rate in notion.rates}
     compared = {rate: np.flatnonzero(own.defined) for rate, own in affine.items()}
-    rates = {}
-    for rate, own in affine.items():
-        # A law without rows is known exactly.
-        rows = table.rows(rate)
-        counted = np.full((1, table.n_groups), np.inf) if rows is None else rows[None].astype(np.float64)
-        rates[rate] = Shares(own.values(scores)[None], counted)
+    rates = {
+        rate: Shares(own.values(scores)[None], effective_counts(table, rate)[None]) for rate, own in affine.items()
+    }
     return {name: _gaps(notion.rates, rates, compared, confidence)[0] for name, notion in NOTIONS.items()}
+
+
+def effective_counts(table: RateTable, rate: Rate) -> Floats:
+    """Rows of each group that a rate of a law rests on; a law without rows is known exactly."""
+    rows = table.rows(rate)
+    return np.full(table.n_groups, np.inf) if rows is None else rows.astype(np.float64)
 
 
 def _gaps(

@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 _SHOWN = ("selection rate", "true positive rate", "false positive rate", "accuracy", "precision")
 
 
-BY_CHANCE = "which chance may explain"
-"""Said of who is lowest and who highest where it cannot be told that anybody is."""
+CHANCE_WORDS = {
+    "": "",
+    "the gap": "which chance may explain",
+    "the groups": "though chance may explain which groups these are",
+}
+"""What is said of who is lowest and who highest, by what chance may explain."""
 
 
 class Gap(NamedTuple):
@@ -41,15 +45,16 @@ class Gap(NamedTuple):
         The rate in which it is largest.
     lowest, highest : str
         The groups; empty where nothing can be compared, or nothing differs.
-    by_chance : bool
-        Whether chance may explain it: whether so many rows leave open that there is no gap.
+    chance : {"", "the gap", "the groups"}
+        What chance may explain: "the gap", where so many rows leave open that there is none; "the groups", where there
+        is one, but they leave open that these two are alike.
     """
 
     estimate: Estimate
     rate: str = ""
     lowest: str = ""
     highest: str = ""
-    by_chance: bool = False
+    chance: str = ""
 
     def __str__(self) -> str:
         size = self.estimate.hundredths(" points")
@@ -57,11 +62,11 @@ class Gap(NamedTuple):
 
     @property
     def direction(self) -> str:
-        """Who is lowest and who highest, and whether chance alone may have made them so; empty if nobody is."""
+        """Who is lowest and who highest, and what of it chance may explain; empty if nobody is."""
         if not self.lowest:
             return ""
         words = f"{self.rate} lowest for {in_a_sentence(self.lowest)}, highest for {in_a_sentence(self.highest)}"
-        return f"{words}, {BY_CHANCE}" if self.by_chance else words
+        return f"{words}, {CHANCE_WORDS[self.chance]}" if self.chance else words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +144,7 @@ class GroupRates(Shown):
                     "rate": gap.rate or None,
                     "lowest": gap.lowest or None,
                     "highest": gap.highest or None,
-                    "chance may explain it": gap.by_chance,
+                    "chance may explain": gap.chance or None,
                 }
                 for name, gap in self.gaps.items()
             },

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairlimits._util.small_samples import enough
 from fairlimits._util.types import Flags, Floats, Ints
-from fairlimits.notions.estimates import gaps_on_counts
+from fairlimits.notions.estimates import effective_counts, gaps_on_counts
 from fairlimits.notions.group_rates import Gap, GroupRates
 from fairlimits.notions.intervals import NOT_ESTIMABLE, Estimate, check_confidence
 from fairlimits.notions.rates import (
@@ -22,11 +22,14 @@ from fairlimits.notions.rates import (
     spread,
 )
 from fairlimits.notions.registry import NOTIONS
-from fairlimits.notions.score_intervals import MeasuredRates, Shares, effective_rows, normal_quantile
+from fairlimits.notions.score_intervals import MeasuredRates, Shares, effective_rows, normal_quantile, quantile_for_all
 from fairlimits.notions.tallies import People, tally
 
 # People selected in the group of the highest rate, below which nothing is said about shares of that rate.
 _FEWEST_SELECTED = 5
+
+# At which plug-in gaps of counted rows are said to be chance or not.
+_PLUG_IN_CONFIDENCE = 0.95
 
 # A gap below this is rounding: nobody is lower than others.
 _SAME = 1e-9
@@ -66,9 +69,7 @@ def rates_by_group(people: People, scores: Floats, gaps: Mapping[str, Estimate],
         {name: _estimates(*side, confidence) for name, side in sides.items()},
         _ratios(*sides["selection rate"], confidence),
         {
-            name: _gap(
-                gap, {rate.name: found.compared(rate)[0] for rate in NOTIONS[name].rates}, people.groups, gap.low <= 0
-            )
+            name: _gap(gap, _compared(measured, name), people.groups, gap.low <= 0, confidence)
             for name, gap in gaps.items()
         },
         confidence,
@@ -109,9 +110,13 @@ def plug_in_rates(table: RateTable, scores: Floats) -> GroupRates:
     ratios = tuple(Estimate(rate / top, math.nan, math.nan) if top > 0 else NOT_ESTIMABLE for rate in selected)
     gaps = {}
     for name, found in gaps_on_counts(table, scores).items():
-        affine = {rate.name: table.of(rate) for rate in NOTIONS[name].rates}
-        values = {rate: np.where(own.defined, own.values(scores), np.nan) for rate, own in affine.items()}
-        gaps[name] = _gap(Estimate(found.value, math.nan, math.nan), values, table.groups, found.low <= 0)
+        affine = {rate: table.of(rate) for rate in NOTIONS[name].rates}
+        measured = {
+            rate.name: Shares(np.where(own.defined, own.values(scores), np.nan), effective_counts(table, rate))
+            for rate, own in affine.items()
+        }
+        size = Estimate(found.value, math.nan, math.nan)
+        gaps[name] = _gap(size, measured, table.groups, found.low <= 0, _PLUG_IN_CONFIDENCE)
     counted = (None,) * len(table.groups) if people is None else tuple(people.tolist())
     by_decision = None
     if table.counts is not None and rows is not None:
@@ -178,13 +183,30 @@ def _ratios(shares: Shares, rows: Floats | Ints, confidence: float) -> tuple[Est
     return tuple(found)
 
 
-def _gap(estimate: Estimate, rates: Mapping[str, Floats], groups: tuple[str, ...], by_chance: bool) -> Gap:
-    """Say between which groups, and in which rate, a gap lies, unless it is by chance."""
-    widths = {name: float(spread(values)) for name, values in rates.items()}
+def _compared(measured: MeasuredRates, notion: str) -> dict[str, Shares]:
+    """The rates of a notion, for the groups that are compared, at the only point."""
+    rates = NOTIONS[notion].rates
+    return {rate.name: Shares(measured.found.compared(rate)[0], measured.of(rate).rows[0]) for rate in rates}
+
+
+def _gap(
+    estimate: Estimate, rates: Mapping[str, Shares], groups: tuple[str, ...], by_chance: bool, confidence: float
+) -> Gap:
+    """Say between which groups, and in which rate, a gap lies, and what of it chance may explain.
+
+    Groups that are not compared have no rate here.
+    """
+    widths = {name: float(spread(own.value)) for name, own in rates.items()}
     known = {name: width for name, width in widths.items() if width > _SAME}
     if not estimate.known or not known:
         return Gap(estimate)
     widest = max(known, key=lambda name: known[name])
-    values = rates[widest]
-    lowest, highest = (groups[int(farthest(values))] for farthest in (np.nanargmin, np.nanargmax))
-    return Gap(estimate, widest, lowest, highest, by_chance)
+    shares = rates[widest]
+    lowest, highest = int(np.nanargmin(shares.value)), int(np.nanargmax(shares.value))
+    pair = np.zeros((1, len(groups)))
+    pair[0, highest], pair[0, lowest] = 1.0, -1.0
+    compared = int((~np.isnan(shares.value)).sum())
+    z = quantile_for_all(confidence, compared, sum(not np.isnan(width) for width in widths.values()))
+    low, _ = shares.contrast_ends(pair, z)
+    chance = "the gap" if by_chance else "the groups" if low[0] <= 0 else ""
+    return Gap(estimate, widest, groups[lowest], groups[highest], chance)

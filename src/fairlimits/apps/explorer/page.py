@@ -12,7 +12,7 @@ from fairlimits.apps.explorer.sentences import Point, figure, sees
 from fairlimits.apps.explorer.subject import Subject
 from fairlimits.apps.explorer.upload import MOST_BYTES, TOO_LARGE
 from fairlimits.decorrelation import ACCURACY_WEIGHT, CORRELATION_WEIGHT
-from fairlimits.notions import BY_CHANCE, INDIVIDUAL, NOT_ESTIMABLE_TEXT, title
+from fairlimits.notions import CHANCE_WORDS, INDIVIDUAL, NOT_ESTIMABLE_TEXT, title
 
 TITLE = "fairlimits explorer"
 
@@ -232,7 +232,8 @@ def _side(gap: Mapping[str, Any] | None) -> tuple[str, str]:
     """Who is lowest and who highest, and whether chance may have made them so."""
     if gap is None or gap["lowest"] is None:
         return "", ""
-    return gap["lowest"], f"{gap['highest']}, {BY_CHANCE}" if gap["chance may explain it"] else gap["highest"]
+    chance = CHANCE_WORDS[gap["chance may explain"] or ""]
+    return gap["lowest"], f"{gap['highest']}, {chance}" if chance else gap["highest"]
 
 
 def rates_table(answer: Answer) -> list[Any]:

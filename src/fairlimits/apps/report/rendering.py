@@ -21,7 +21,7 @@ from fairlimits.apps.report.drawings import csv_data
 from fairlimits.apps.report.formats import counted, percent, with_heads
 from fairlimits.apps.report.sentences import HTML, answer
 from fairlimits.evaluation import Findings, HeldOutFigure
-from fairlimits.notions import BY_CHANCE, NOT_ESTIMABLE_TEXT, title
+from fairlimits.notions import CHANCE_WORDS, NOT_ESTIMABLE_TEXT, title
 
 Content: TypeAlias = Mapping[str, Any] | None
 """What a section's template says, as plain data; None leaves the section out."""
@@ -101,6 +101,6 @@ def _templates() -> Environment:
         "with_heads": with_heads,
     }
     made.tests["estimate"] = lambda own: isinstance(own, HeldOutFigure)
-    made.globals["by_chance"] = BY_CHANCE
+    made.globals["chance_words"] = CHANCE_WORDS
     made.globals["not_estimable"] = NOT_ESTIMABLE_TEXT
     return made

@@ -11,7 +11,7 @@ from fairlimits._util.names import in_a_sentence
 from fairlimits._util.percentages import hundredfold
 from fairlimits.apps.report.formats import counted, percent, points
 from fairlimits.evaluation import Figure, Findings, GroupGap, HeldOut, HeldOutFigure, Tensions
-from fairlimits.notions import BY_CHANCE, NOT_ESTIMABLE_TEXT, title
+from fairlimits.notions import CHANCE_WORDS, NOT_ESTIMABLE_TEXT, title
 
 # Groups and features named in a sentence; more are counted.
 _GROUPS_NAMED = 6
@@ -68,7 +68,7 @@ class NotionLine:
     known: bool
     gap: Said
     between: str
-    by_chance: bool
+    chance: str
     cost: Said
     gap_then: Said
     at_most: str
@@ -279,7 +279,7 @@ def _notions(findings: Findings, write: Writer) -> tuple[NotionLine, ...]:
             known=known,
             gap=_points(before.gap),
             between=_between(before, free),
-            by_chance=before.by_chance and bool(before.lowest),
+            chance=CHANCE_WORDS[before.chance],
             cost=_lost(loose.cost, write) if known else Said(NOT_ESTIMABLE_TEXT),
             gap_then=_points(loose.gap),
             at_most="" if loose.at_most is None else f"at most {hundredfold(loose.at_most)}",
@@ -303,7 +303,7 @@ def sentence(line: NotionLine) -> str:
     """Say in plain text what a notion comes to."""
     if not line.known:
         return f"{line.title}: {NOT_ESTIMABLE_TEXT}, for no two groups have rows enough."
-    between = ", ".join(["", line.between, *([BY_CHANCE] if line.by_chance else [])]) if line.between else ""
+    between = "".join(f", {words}" for words in (line.between, line.chance) if words)
     certified = f" and is certified to be {line.at_most}" if line.at_most else ""
     came = f"came to {line.gap_then} on new people" if line.gap_then.interval else f"is {line.gap_then}"
     return (

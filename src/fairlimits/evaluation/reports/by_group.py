@@ -19,7 +19,7 @@ class GroupLine:
 
 @dataclass(frozen=True)
 class GroupGap:
-    """Between which groups, and in which rate, a notion's gap lies, and whether chance may explain that there is one.
+    """Between which groups, and in which rate, a notion's gap lies, and what of it chance may explain.
 
     The gap is None where nothing can be compared.
     """
@@ -29,7 +29,7 @@ class GroupGap:
     rate: str
     lowest: str
     highest: str
-    by_chance: bool
+    chance: str
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Fares:
                 for g, name in enumerate(found.groups)
             ),
             tuple(
-                GroupGap(name, HeldOutFigure.of(own.estimate), own.rate, own.lowest, own.highest, own.by_chance)
+                GroupGap(name, HeldOutFigure.of(own.estimate), own.rate, own.lowest, own.highest, own.chance)
                 for name, own in found.gaps.items()
             ),
             found.four_fifths,
