@@ -75,8 +75,6 @@ def growth(
                 learn, count, partition=partition, generator=None, outcome=outcome, random_state=random_state
             )
             for aware in (False, True):
-                found = evaluate(
-                    solve(dist, asked, aware=aware), test, confidence=confidence, random_state=random_state
-                )
+                found = evaluate(solve(dist, asked, aware=aware), test, confidence=confidence)
                 records.append({"partition": partition, "cells": count, "aware": aware, **found.to_dict()})
     return pa.Table.from_pylist(records)

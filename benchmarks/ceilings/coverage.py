@@ -35,7 +35,7 @@ ASKED: dict[str, dict[str, float]] = {
     "DP 0.02, EA 0.05": {"DP": 0.02, "EA": 0.05},
 }
 CURVE = np.array([0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2])
-DRAWS, SLOW_DRAWS, LEARNED_DRAWS = 400, 100, 6
+DRAWS, SLOW_DRAWS, LEARNED_DRAWS = 400, 100, 20
 
 
 def measure(folder: Path, name: str, draws: int, learners: str) -> None:

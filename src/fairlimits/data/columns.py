@@ -57,7 +57,7 @@ class Table:
         except TypeError as error:
             raise DataError(
                 f"Cannot read a table from {type(frame).__name__}: pass a pandas or polars DataFrame "
-                "(collect a LazyFrame first) or a pyarrow Table."
+                "(collect a LazyFrame first, call to_frame() of a Dataset) or a pyarrow Table."
             ) from error
         except ValueError as error:
             # Most kinds of data frame refuse double names by themselves, and nothing else.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import resource
 import signal
@@ -154,7 +155,11 @@ with write_whole("out.txt") as temporary:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_signals_to_end_while_writing_leave_nothing(number: signal.Signals, tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", WRITER], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as writing:
+    # Whoever started the tests may have signals ignored, as nohup does, and programs inherit that.
+    heard = functools.partial(signal.signal, number, signal.SIG_DFL)
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER], cwd=tmp_path, stdout=subprocess.PIPE, text=True, preexec_fn=heard
+    ) as writing:
         assert writing.stdout is not None
         assert writing.stdout.readline() == "writing\n"
         assert len(os.listdir(tmp_path)) == 1
