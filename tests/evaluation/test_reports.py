@@ -15,6 +15,7 @@ from fairlimits.evaluation.reports.cautions import find_cautions
 from fairlimits.evaluation.reports.parts import HeldOutFigure
 from fairlimits.evaluation.reports.suppression import Suppression
 from fairlimits.evaluation.reports.surveys import Survey
+from fairlimits.limits import UncertifiedWarning
 
 NOTIONS = ("DP", "EA", "EOp", "PE", "EOd")
 
@@ -203,3 +204,11 @@ def test_the_pair_that_clashes_most_is_not_nested() -> None:
     assert (most.first, most.second, most.loss, most.tension) == ("DP", "EOd", 0.3, 0.02)
     nothing = [[0.0004] * 3] * 3
     assert Tensions(["DP", "EOp", "EOd"], 0.05, False, loss, nothing).clash() is None
+
+
+def test_rules_made_to_hold_are_certified_by_the_rows_they_were_made_with(outcome: fl.Outcome) -> None:
+    found = collect_findings(people(), "people", estimator=LogisticRegression(), confidence=0.9).held_out
+    with pytest.warns(UncertifiedWarning, match="840 rows"):
+        rule = fl.solve(outcome, {"DP": 0.05}, confidence=0.9)
+    assert rule.guarantee is not None
+    assert found.cost("DP", 0.05, False).at_most == pytest.approx(rule.guarantee.limits["DP"])

@@ -156,21 +156,21 @@ def _note(findings: Findings) -> str:
     held = findings.held_out
     return (
         f"Figures on new people come from {held.tested:,} rows that took no part in making the rules; "
-        f"intervals, and what gaps are certified to be at most, are at {held.confidence:.0%}. "
-        f"{_made_to_hold(held)}Which notions clash is a plug-in figure, of the law that was learned "
+        f"{_certified(held)} Which notions clash is a plug-in figure, of the law that was learned "
         f"from the other {held.learned:,} rows; it expects {percent(findings.on_cells.best_hidden)} and "
         f"{percent(findings.on_cells.best_seen)} of the most accurate rules. All are estimated limits, of the rules we "
         "could find: better ones may exist. Labels are taken as they are, biased or not."
     )
 
 
-def _made_to_hold(held: HeldOut) -> str:
-    """Say whether rules were made to keep their tolerances among people whom nobody has seen."""
+def _certified(held: HeldOut) -> str:
+    """Say what intervals are at, and by what gaps are certified."""
     if held.certified is None:
-        return ""
+        return f"intervals, and what gaps are certified to be at most, are at {held.confidence:.0%}."
     return (
-        f"Rules were to keep their tolerances among all people with confidence {held.certified:g}, and where the rows "
-        "could not certify that, come as near to it as can be. "
+        f"intervals are at {held.confidence:.0%}. Rules were made to keep their tolerances among all people with "
+        f"{held.certified:.0%} confidence: that is what certifies gaps, on the rows that were learned from, and where "
+        "those cannot certify a tolerance, rules come as near to it as can be."
     )
 
 

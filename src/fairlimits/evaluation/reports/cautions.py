@@ -116,7 +116,7 @@ def _few_to_certify(data: Survey, held_out: HeldOut, withhold: Suppression) -> I
     needed = rows_needed(data.counts, dict.fromkeys(NOTIONS, _CERTIFIED), ~withhold.labels)
     short = {name: rows for name, rows in needed.items() if rows > held_out.tested}
     if short:
-        most = ", ".join(f"{title(name)} {rows:,}" for name, rows in short.items())
+        most = ", ".join(f"{rows:,} for {title(name)}" for name, rows in short.items())
         yield Caution(
             FEW_TO_CERTIFY,
             (*data.schema.sensitive, data.schema.label),

@@ -251,13 +251,22 @@ def _judge(
                         aware=aware,
                         accuracy=_known(judged[k]),
                         gap=gap,
-                        at_most=finite(judged[k].at_most.get(names[0], np.nan)),
+                        at_most=_at_most(every[k], judged[k], names[0]),
                         cost=HeldOutFigure(*map(float, lost)),
                         constant=every[k].is_constant,
                     )
                 )
     best = {aware: judged[k] for aware, k in free.items()}
     return tuple(costs), tuple(curves), best, tally(people, scores[:1]).counts
+
+
+def _at_most(rule: Rule, judged: Evaluation, name: str) -> float | None:
+    """Tell what a gap is certified to be at most.
+
+    By the rows that the rule was made to hold on, if it was; by those that it is judged on, if it was not.
+    """
+    held_out = finite(judged.at_most.get(name, np.nan))
+    return held_out if rule.guarantee is None or held_out is None else finite(rule.guarantee.limits[name])
 
 
 def _fares(free: Evaluation, found: Scenarios) -> tuple[Fares, ...]:

@@ -218,7 +218,8 @@ class HeldOutCost:
     accuracy: HeldOutFigure
     gap: Figure
     at_most: float | None
-    """What the gap stays within with the confidence of the intervals, one-sided."""
+    """What the gap is certified to be at most: with the confidence that rules were made to hold with, if they were, and
+    else, by the rows that they are judged on, with that of the intervals."""
     cost: HeldOutFigure
     constant: bool
     """Whether the rule gives everybody the same score."""
