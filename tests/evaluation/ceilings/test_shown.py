@@ -93,13 +93,29 @@ def test_a_report_has_a_bracket(tmp_path: Path) -> None:
 def test_the_command_prints_and_writes_a_bracket(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     people_file = tmp_path / "people.csv"
     pyarrow.csv.write_csv(table().drop_columns(["score"]), people_file)
-    asked = ["ceiling", str(people_file), "--label", "hired", "--sensitive", "sex", "-t", "0", "-t", "0.1"]
+    asked = ["ceiling", str(people_file), "--label", "hired", "--sensitive", "sex"]
     assert run([*asked, "--step", "age=2", "-o", str(tmp_path / "top.json")]) == 0
     printed = capsys.readouterr().out
     assert "no rule passes" in printed
     assert "age in steps of 2" in printed
     content = json.loads((tmp_path / "top.json").read_text())
-    assert [own["tolerance DP"] for own in content["points"]] == [0.0, 0.1]
-    assert len(content["found"]) == 2
+    assert [own["tolerance DP"] for own in content["points"]] == [0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2]
+    assert len(content["found"]) == 7
     assert run([*asked, "--step", "age"]) == 2
     assert "--step" in capsys.readouterr().err
+
+
+def test_the_command_moves_notions_and_holds_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    people_file = tmp_path / "people.csv"
+    pyarrow.csv.write_csv(table().drop_columns(["score"]), people_file)
+    asked = ["ceiling", str(people_file), "--label", "hired", "--sensitive", "sex", "-t", "EA=0.1"]
+    assert run([*asked, "-n", "DP"]) == 0
+    printed = capsys.readouterr().out
+    assert "DP <= " in printed
+    assert "EA <= 0.1, group hidden" in printed
+    assert run([*asked, "-o", str(tmp_path / "point.json")]) == 0
+    assert len(json.loads((tmp_path / "point.json").read_text())["points"]) == 1
+    assert run([*asked, "-n", "EA"]) == 2
+    assert "to move it or to hold it" in capsys.readouterr().err
+    assert run([*asked[:-1], "0.1"]) == 2
+    assert "as in DP=0.05" in capsys.readouterr().err

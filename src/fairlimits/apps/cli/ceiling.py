@@ -40,12 +40,15 @@ def ceiling(
     notion: Annotated[
         list[str] | None,
         typer.Option(
-            "--notion", "-n", help="Notion to constrain: DP, EA, EOp, PE or EOd (repeatable).", show_default="DP"
+            "--notion",
+            "-n",
+            help="Notion whose tolerance moves from 0 to 0.2: DP, EA, EOp, PE or EOd (repeatable).",
+            show_default="DP, without --tolerance",
         ),
     ] = None,
     tolerance: Annotated[
-        list[float] | None,
-        typer.Option("--tolerance", "-t", help="Largest gap allowed (repeatable).", show_default="0 to 0.2"),
+        list[str] | None,
+        typer.Option("--tolerance", "-t", help="Hold a notion at a tolerance, such as DP=0.05 (repeatable)."),
     ] = None,
     aware: Annotated[bool, typer.Option("--aware/--unaware", help="Rules that see the group, or that do not.")] = False,
     step: Annotated[
@@ -70,15 +73,20 @@ def ceiling(
 
       fairlimits ceiling adult -n EOd --step age=5 --step hours-per-week=10 -o bracket.png
 
-      fairlimits ceiling loans.csv --label paid --positive yes --sensitive sex --step auto -t 0.05 --aware
+      fairlimits ceiling loans.csv --label paid --positive yes --sensitive sex --step auto -t DP=0.05 --aware
     """
     table.expect_learning()
 
     from fairlimits.evaluation import ceiling as find
-    from fairlimits.notions import check_names, plain_records, read_objective, read_requirements
+    from fairlimits.notions import check_names, check_tolerances, plain_records, read_objective, read_requirements
 
     check_outputs([table.data], (output, (".csv", ".json", *_PICTURES)))
-    names = check_names(notion or ["DP"])
+    fixed = check_tolerances(options.read_tolerances(tolerance or []))
+    moving = check_names(notion or ([] if fixed else ["DP"]))
+    if twice := [name for name in moving if name in fixed]:
+        raise InputError(
+            f"{twice[0]} is given as --notion and as --tolerance; give one of them, to move it or to hold it."
+        )
     asked: dict[str, Any] = {
         "aware": aware,
         "requirements": read_requirements(require or []),
@@ -88,7 +96,7 @@ def ceiling(
     resolution = _steps(step or [])
     dataset = table.read()
     say_small_groups(dataset, None)
-    tolerances = dict.fromkeys(names, sorted(set(tolerance or _TOLERANCES)))
+    tolerances: dict[str, Any] = dict.fromkeys(moving, _TOLERANCES) | fixed
     with progress_bar("From above") as tell:
         top = find(dataset, tolerances, confidence=confidence, resolution=resolution, progress=tell, **asked)
     found = _found(dataset, top, asked)
@@ -132,21 +140,25 @@ def _found(dataset: Dataset, top: Ceiling, asked: dict[str, Any]) -> Frontier:
 
 
 def _print(top: Ceiling, found: Frontier) -> None:
+    moving = [name for name, values in top.grid.items() if len(set(values.tolist())) > 1]
+    fixed = ", ".join(f"{name} <= {values[0]:g}" for name, values in top.grid.items() if name not in moving)
     rows = []
     shows = str(top.objective) == "accuracy"
     for at, held in enumerate(found.held_out):
         below = f"{held.accuracy}" if shows else f"{found.value[at]:.4f}"
         twins = "" if top.twins_curve is None else f"{top.twins_curve.upper[at]:.4f}"
-        rows.append((f"{top.at[at]:.4f}", below, f"{top.curve.value[at]:.4f}", f"{top.curve.upper[at]:.4f}", twins))
+        place = f"{top.at[at]:.4f}" if moving else fixed
+        rows.append((place, below, f"{top.curve.value[at]:.4f}", f"{top.curve.upper[at]:.4f}", twins))
     heads = (
-        f"{' and '.join(top.grid)} <=",
+        f"{' and '.join(moving)} <=" if moving else "within",
         "found, held out" if shows else "found, plug-in",
         "ceiling",
         "no rule passes",
         "on people with a twin",
     )
     sees = "seen" if top.aware else "hidden"
-    print_table(heads, rows, f"Best {top.objective.title}, group {sees} (limits with confidence {top.confidence:g})")
+    of = f"{top.objective.title}, {fixed}" if fixed and moving else top.objective.title
+    print_table(heads, rows, f"Best {of}, group {sees} (limits with confidence {top.confidence:g})")
     say(top.summary())
 
 
