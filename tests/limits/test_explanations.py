@@ -57,6 +57,13 @@ def test_thresholds_are_those_that_decide_new_people(groups: int, tolerances: di
         np.testing.assert_array_equal(decided[own] == 1, chance[own] > line["yes above"])
         np.testing.assert_array_equal(free[own] == 1, chance[own] > line["yes above, without"])
         assert f"{line['yes above']:.3f}" in found.summary()
+        lot = own & (decided > 0) & (decided < 1)
+        if line["odds from"] is not None:
+            assert (decided[lot] >= line["odds from"] - 1e-9).all()
+            assert (decided[lot] <= line["odds to"] + 1e-9).all()
+            np.testing.assert_array_equal(decided[own] >= 0.5, chance[own] > line["even at"])
+        else:
+            assert not lot.any()
     loose = solve(known_outcome(groups), {"DP": 0.95}, aware=True).explain()
     assert "No constraint changes anything" in loose.summary()
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from fairlimits.limits.rules import Rule
 
+# What the table says of lots where there are none.
+_NO_LOT = dict.fromkeys(("odds from", "odds to", "even at"), math.nan)
+
 # Weights that a sentence would round to 0 are not told.
 _TOLD = 5e-4
 
@@ -113,6 +116,7 @@ class Explanation(Shown):
             if self.rule.aware:
                 before, now = self.thresholds[g]
                 ends = {"yes above, without": before.yes_above, "no up to": now.no_up_to, "yes above": now.yes_above}
+                ends |= {"odds from": now.least, "odds to": now.most, "even at": now.even_at} if now.by_lot else _NO_LOT
                 lines.append({"group": group, **{k: _within(v) for k, v in ends.items()}, **shares})
                 continue
             for y in (0, 1):
@@ -242,5 +246,15 @@ def _in_words(ends: Thresholds) -> str:
         return "everybody" if ends.yes_above < 0 else f"above {ends.yes_above:.3f}"
     low, high = ends.no_up_to, ends.yes_above
     if high >= 1:
-        return "everybody by lot" if low < 0 else f"by lot above {low:.3f}"
-    return f"above {high:.3f}, and by lot {'below' if low < 0 else f'from {low:.3f} on'}"
+        by_lot = "everybody by lot" if low < 0 else f"by lot above {low:.3f}"
+    else:
+        by_lot = f"above {high:.3f}, and by lot {'below' if low < 0 else f'from {low:.3f} on'}"
+    return f"{by_lot}, {_odds(ends)}"
+
+
+def _odds(ends: Thresholds) -> str:
+    """Say how often a lot says yes."""
+    if ends.most - ends.least < _TOLD:
+        return f"at {ends.least:.1%}"
+    rise = f"at {ends.least:.1%} to {ends.most:.1%}"
+    return f"{rise}, half at {ends.even_at:.3f}" if 0 <= ends.even_at < 1 else rise

@@ -23,10 +23,17 @@ class Thresholds(NamedTuple):
         Up to it everybody is decided 0: below 0 nobody is, from 1 on everybody. NaN if scores rise and fall.
     yes_above : float
         Above it everybody is decided 1: below 0 everybody is, from 1 on nobody.
+    least, most : float
+        Odds of a yes between them, at the lower and at the upper end.
+    even_at : float
+        Where odds of a yes come to one half; below 0 they start above it, and from 1 on they stay below.
     """
 
     no_up_to: float
     yes_above: float
+    least: float = 0.0
+    most: float = 1.0
+    even_at: float = math.nan
 
     @property
     def by_lot(self) -> bool:
@@ -46,8 +53,11 @@ def thresholds_of(law: CellDistribution, scores: Floats, g: int) -> Thresholds:
     if not len(order) or (np.diff(own) < -_SAME).any():
         return Thresholds(math.nan, math.nan)
     edges = np.concatenate([[-math.inf], cuts, [math.inf]])
-    first, sure = int(above.argmax()) if above.any() else len(own), int(fully.argmax()) if fully.any() else len(own)
-    return Thresholds(float(edges[first]), float(edges[sure]))
+    first, sure, even = (int(there.argmax()) if there.any() else len(own) for there in (above, fully, own >= 0.5))
+    if first >= sure:
+        return Thresholds(float(edges[first]), float(edges[sure]))
+    ends = float(own[first]), float(own[sure - 1])
+    return Thresholds(float(edges[first]), float(edges[sure]), *ends, float(edges[even]))
 
 
 def _in_order(law: CellDistribution, g: int) -> tuple[np.ndarray, Floats]:
