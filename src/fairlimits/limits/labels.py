@@ -43,7 +43,6 @@ class LabelledRows:
 
     def __init__(self, outcome: Outcome | StreamedOutcome, dist: CellDistribution) -> None:
         self._outcome, self._dist = outcome, dist
-        self._inflation = math.sqrt(1 + 1 / (max(outcome.model.n_folds, 2) - 1))
         self._placed: dict[bool, tuple[Dataset | CountedPeople, Ints]] = {}
 
     def judge(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -86,19 +85,16 @@ class LabelledRows:
         law = by_group(policy.scores, policy.aware, len(policy.groups))
         shift = {rate: np.nan_to_num(found.rate(rate)[0] - self._dist.rates.of(rate).values(law)) for rate in rates}
         errors = standard_errors(people, scores, tuple(rates))
-        return shift, {rate: self._inflation * np.nan_to_num(each) for rate, each in zip(rates, errors, strict=True)}
+        return shift, {rate: np.nan_to_num(each) for rate, each in zip(rates, errors, strict=True)}
 
     def differences(self, policy: CellPolicy, names: Sequence[str]) -> Differences:
         """Differences between groups on the labels, each row placed by learners that did not see it.
 
         Given the learners, the rows of a fold are independent. The folds have learners of their own, and the mean over
         folds is about normal around the mean of what these learners' rules come to, with the variance of independent
-        rows, where a row more or less hardly moves a learner (Bayle, Bayle, Janson and Mackey, 2020). For K folds,
-        standard errors are taken to be sqrt(1 + 1 / (K - 1)) times as large nevertheless: the labels that judge a rule
-        also chose it, and among people its gaps come out wider than on them (measured, docs/limits.md).
+        rows, where a row more or less hardly moves a learner (Bayle, Bayle, Janson and Mackey, 2020).
         """
-        found = differences(self._people(policy)[0], self._decided(policy), names)
-        return replace(found, errors=tuple(self._inflation * own for own in found.errors))
+        return differences(self._people(policy)[0], self._decided(policy), names)
 
     def _people(self, policy: CellPolicy) -> tuple[Dataset | CountedPeople, Ints]:
         """The people and their cells, in which those whose group is seen lie elsewhere."""

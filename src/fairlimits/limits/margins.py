@@ -7,7 +7,9 @@ Of all rules with
 for every rate and two groups, the one that is best on the law is found by a convex program (`fairlimits.solvers`).
 :math:`\mu` is the rate on the law and what labels add to it, v the variance of its estimate on labels, and both change
 with the rule: less room is needed where decisions depend less on the person. Both are read off the labels for a rule,
-and again for the rule that comes of it. c is moved until the rule is just certified. Of two constraints that cost
+and again for the rule that comes of it. What labels add, d with a standard error s, is believed to a part of
+:math:`d^2 / (d^2 + s^2)`: they will judge the rule, and one that makes use of all that they say by chance is nearer to
+its tolerance on them than among people. c is moved until the rule is just certified. Of two constraints that cost
 differently the dearer one gets the smaller c: so the chance that one of them fails is to be had at the lowest cost.
 """
 
@@ -36,6 +38,9 @@ _PART = 0.9
 
 # Variances of people's values below this say nothing about those of other rules.
 _SPREAD = 1e-3
+
+# Squares of differences and errors below this are rounding.
+_LEAST_SQUARE = 1e-30
 
 # How far the squares of two constraints' c may be apart, and from which part of the dearest one on they count.
 _APART, _COUNTS = 3.0, 0.01
@@ -121,16 +126,19 @@ class MarginPath:
         matrix, offset = self._ones - self._zeros, self._zeros.sum(axis=1)
         mean = matrix @ x + offset
         spread = self._ones @ x**2 + self._zeros @ (1 - x) ** 2 - mean**2
-        scale = np.array([error[rate][g] for rate, g in self._known]) ** 2 / np.maximum(spread, _SPREAD)
-        for at, (rate, g) in enumerate(self._known):
+        added = np.array([shift[rate][g] for rate, g in self._known])
+        squared = np.array([error[rate][g] for rate, g in self._known]) ** 2
+        scale = squared / np.maximum(spread, _SPREAD)
+        believed = added**3 / np.maximum(added**2 + squared, _LEAST_SQUARE)
+        for at, (rate, _) in enumerate(self._known):
             size = self._ones[at] + self._zeros[at]
             # What labels add is in proportion to how far decisions depend on the person, as it is for mixtures.
             middle = 0.5 if rate.depends_on_labels else float(size @ x)
             along = size * (x - middle)
             whole = float(along @ (x - middle))
             if whole > _SPREAD**2:
-                matrix[at] += shift[rate][g] / whole * along
-                offset[at] -= shift[rate][g] / whole * middle * float(along.sum())
+                matrix[at] += believed[at] / whole * along
+                offset[at] -= believed[at] / whole * middle * float(along.sum())
         compared = Compared(self._first, self._second, self._limit, reach)
         return solve_with_margins(self._gain, self._means(matrix, offset, scale), compared)
 
