@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import fairlimits as fl
 from fairlimits.evaluation import Findings, Tensions, collect_findings
 from fairlimits.evaluation.reports.cautions import find_cautions
+from fairlimits.evaluation.reports.on_cells import _words
 from fairlimits.evaluation.reports.parts import HeldOutFigure
 from fairlimits.evaluation.reports.suppression import Suppression
 from fairlimits.evaluation.reports.surveys import Survey
@@ -153,6 +154,17 @@ def test_groups_fare_as_the_rules_on_the_page_decide(findings: Findings, outcome
                 assert not isinstance(value, HeldOutFigure) or value.value == pytest.approx(own[g].value, abs=1e-9)
         for gap in found.gaps:
             assert (gap.lowest, gap.highest) == (expected.gaps[gap.notion].lowest, expected.gaps[gap.notion].highest)
+
+
+def test_so_few_people_that_nobody_can_be_described_are_not(findings: Findings) -> None:
+    assert all(840 * own.share > 4.5 for own in findings.on_cells.affected)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(1999.2, "1999"), (-4_000.0, "-4000"), (12_345.6, "12,346"), (30.71, "30.7"), (2e9, "2e+09")]
+)
+def test_years_look_like_years(value: float, said: str) -> None:
+    assert _words(value) == said
 
 
 def test_few_rows_are_said_where_gaps_are_not_shown(findings: Findings) -> None:
