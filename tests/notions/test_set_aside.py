@@ -125,7 +125,7 @@ def test_people_who_are_set_aside_count_in_accuracy() -> None:
 @pytest.mark.parametrize("names", [("a", "a (b", "c"), ("no", "1", "yes"), ("c", "c (", "c (1")])
 def test_those_set_aside_are_named_whatever_they_are_called(names: tuple[str, ...]) -> None:
     rows = replace(crowd([(40, 40), (40, 40), (20, 4)]), groups=names)
-    score = np.arange(rows.n_rows) % 2.0
+    score = np.asarray(np.arange(rows.n_rows) % 2, dtype=np.float64)
     held = evaluate_scores(score[None], np.array([0.5]), rows)[0]
     called = in_a_sentence(names[2])
     assert held.set_aside == (f"{called} (24 rows)",)
