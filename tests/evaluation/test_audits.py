@@ -443,7 +443,9 @@ def test_the_table_and_the_pictures_hold_every_model() -> None:
     figure = axes.figure
     figure.canvas.draw()
     (legend,) = figure.legends
-    assert legend.get_window_extent().y1 <= axes.get_tightbbox().y0
+    drawn = axes.get_tightbbox()
+    assert drawn is not None
+    assert legend.get_window_extent().y1 <= drawn.y0
     assert legend.get_window_extent().x0 >= 0
     assert found.plot(ax=axes) is axes
     assert len(found.figure().axes) == 6
