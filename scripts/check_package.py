@@ -1,9 +1,14 @@
-"""Check the wheel and the sdist in dist/: that they are whole, and that they run away from the source tree."""
+"""Check the wheel and the sdist in dist/: that they are whole, and that they run away from the source tree.
+
+The wheel is installed into an empty environment, where the README's program and command print what it says. The sdist
+runs the whole test suite on its own sources; ``python scripts/check_package.py tests/limits ...`` runs a part of it.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -22,22 +27,24 @@ WHEEL_HOLDS = (
     "fairlimits/apps/report/templates/page.html",
     "fairlimits/apps/paper/templates/paper.css",
 )
-SDIST_TESTS = ("tests/benchmarks", "tests/test_readme.py")
+# As `make test` runs them.
+WHOLE = ("-n", "auto", "--dist", "loadfile")
 
 
 def main() -> None:
     """Check the one wheel and the one sdist."""
+    tests = tuple(sys.argv[1:]) or WHOLE
     (wheel,) = (ROOT / "dist").glob("*.whl")
     (sdist,) = (ROOT / "dist").glob("*.tar.gz")
     with tempfile.TemporaryDirectory() as name:
         away = Path(name).resolve()
         check_wheel(wheel, away)
-        check_sdist(sdist, away)
+        check_sdist(sdist, away, tests)
     print(f"{wheel.name} and {sdist.name} are whole and run.")
 
 
 def check_wheel(wheel: Path, away: Path) -> None:
-    """Install the wheel into an empty environment, and run the README's program there."""
+    """Install the wheel into an empty environment, and run the README's program and command there."""
     with zipfile.ZipFile(wheel) as archive:
         require_files(wheel, archive.namelist(), WHEEL_HOLDS)
     venv.create(away / "env", with_pip=True)
@@ -49,11 +56,15 @@ def check_wheel(wheel: Path, away: Path) -> None:
     python = (scripts / "python", "-I", "-W", "error", "-c")
     require_origin(run(*python, "import fairlimits; print(fairlimits.__file__)", away=away), away / "env")
     require_same("The README's program", run(*python, block("python"), away=away), block("text"))
+    command, printed = said_to_print(block("console"))
+    require_same(
+        f"The README's command, {shlex.join(command)},", run(scripts / command[0], *command[1:], away=away), printed
+    )
     require_same("fairlimits --version", run(scripts / "fairlimits", "--version", away=away), wheel.name.split("-")[1])
 
 
-def check_sdist(sdist: Path, away: Path) -> None:
-    """Unpack the sdist, and run some of its own tests on its own sources."""
+def check_sdist(sdist: Path, away: Path, tests: tuple[str, ...]) -> None:
+    """Unpack the sdist, and run its own tests on its own sources."""
     with tarfile.open(sdist) as archive:
         archive.extractall(away, filter="data")
     source = away / sdist.name.removesuffix(".tar.gz")
@@ -65,13 +76,22 @@ def check_sdist(sdist: Path, away: Path) -> None:
     first = {"PYTHONPATH": str(source / "src")}
     python = (sys.executable, "-c", "import fairlimits; print(fairlimits.__file__)")
     require_origin(run(*python, away=source, **first), source)
-    print(run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *SDIST_TESTS, away=source, **first))
+    command = (sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", *tests)
+    # It takes minutes, so what it prints is shown as it comes.
+    if subprocess.run(command, cwd=source, env={**os.environ, **first}).returncode:
+        sys.exit("The tests of the sdist failed: see above.")
 
 
 def block(kind: str) -> str:
     """Return the first block of a kind in the README."""
     found: list[str] = re.findall(rf"```{kind}\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     return found[0]
+
+
+def said_to_print(shown: str) -> tuple[list[str], str]:
+    """Return the command of a console block, and what the block says that it prints."""
+    first, _, printed = shown.partition("\n")
+    return shlex.split(first.removeprefix("$ ")), printed
 
 
 def run(*command: str | Path, away: Path, **variables: str) -> str:

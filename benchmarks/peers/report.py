@@ -40,6 +40,7 @@ def markdown(records: Sequence[Record]) -> str:
     found = compare(records)
     parts = [
         "## Summary",
+        _short(found),
         _summary(found),
         "## Read otherwise",
         _readings(records),
@@ -77,6 +78,31 @@ def _tally(comparisons: Iterable[Comparison]) -> list[str]:
     ]
 
 
+def _short(found: Mapping[Place, Comparison]) -> str:
+    """Say in some sentences what came of the bar, and in which settings it was missed."""
+    chosen = {place: each for place, each in found.items() if place[1] in _BARRED}
+    if not chosen:
+        return ""
+    settings, mean, _, _, _ = _tally(chosen.values())
+    verdicts = Counter(each.verdict for each in chosen.values())
+    given = {each.splits for place, each in chosen.items() if place[4] == "ours"}
+    below = [
+        f"{criterion} on {name}, group {'seen' if aware else 'hidden'}, against {label(method, base)} "
+        f"({points(found[name, criterion, aware, method, base].low)}, "
+        f"{found[name, criterion, aware, method, base].splits} cuts)"
+        for name, criterion, aware, method, base in sorted(chosen, key=_order)
+        if found[name, criterion, aware, method, base].low <= BAR
+    ]
+    words = (
+        f"In the {settings} settings of {' and '.join(_BARRED)} ours wins {verdicts['win']} times, ties "
+        f"{verdicts['tie']} times and loses {verdicts['loss']} times; the mean is {mean} points.{_barred_mean(found)}"
+    )
+    if given:
+        words += f" Peers given our estimates were compared on {min(given)} to {max(given)} cuts."
+    ends = f"The lower end of the interval is above {100 * BAR:.1f} everywhere"
+    return f"{words} {ends}{f', but in {len(below)}: ' + '; '.join(below) if below else ''}."
+
+
 def _summary(found: Mapping[Place, Comparison]) -> str:
     """Count wins, ties and losses, a peer, over the settings of the bar and over equal accuracy."""
     heads = ["peer", "criteria", *_TALLY]
@@ -92,7 +118,7 @@ def _summary(found: Mapping[Place, Comparison]) -> str:
             rows.append(["**all**", ", ".join(criteria), *_tally(chosen.values())])
     if not rows:
         return "There are no results of ours yet to compare the peers with."
-    return "Ours minus the peer's, in points of accuracy.\n\n" + table(heads, rows) + _barred_mean(found)
+    return "Ours minus the peer's, in points of accuracy.\n\n" + table(heads, rows)
 
 
 def _barred_mean(found: Mapping[Place, Comparison]) -> str:
@@ -100,10 +126,7 @@ def _barred_mean(found: Mapping[Place, Comparison]) -> str:
     means = [each.mean for place, each in found.items() if place[1] in _BARRED and place[3] != "aif360"]
     if not means:
         return ""
-    return (
-        f"\n\nThe mean over the {len(means)} settings of {' and '.join(_BARRED)} without aif360 is "
-        f"{100 * float(np.mean(means)):+.3f}."
-    )
+    return f" Without aif360 it is {100 * float(np.mean(means)):+.3f}, over {len(means)} settings."
 
 
 def _readings(records: Sequence[Record]) -> str:

@@ -2,7 +2,7 @@
 
 On a forge, `../CHANGELOG.md` and `../src/...` are files of the repository. The site has pages of its own for some
 of them, offers other files for download (MyST does), and shows a directory as its name, for there is nothing to
-open.
+open. Where a link is called by its file, as notions.md is, the site says the title of the page.
 """
 
 from __future__ import annotations
@@ -20,6 +20,12 @@ PAGES = {
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\\.)*)\]\(([^()#\s]+)(#[^()\s]*)?\)")
 
 
+def title(page: Path) -> str:
+    """Return the title of a page, or its name if it has none."""
+    found = re.search(r"^# (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return page.name if found is None else found[1]
+
+
 def rewrite(text: str, page: str, root: Path) -> str:
     """Return the text of a page of docs/ (by its name, without suffix) as the site reads it."""
     folder = posixpath.dirname(f"docs/{page}")
@@ -33,6 +39,8 @@ def rewrite(text: str, page: str, root: Path) -> str:
             return f"[{words}]({posixpath.relpath('docs/' + PAGES[place], folder)}{anchor})"
         if (root / place).is_dir():
             return words
+        if words == posixpath.basename(place) and (root / place).is_file():
+            return f"[{title(root / place)}]({link}{anchor})"
         return match[0]
 
     # Programs are left as they are.

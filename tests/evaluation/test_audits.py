@@ -439,6 +439,14 @@ def test_the_table_and_the_pictures_hold_every_model() -> None:
     assert axes.get_title(loc="left") == "Equalized odds"
     labels = axes.get_legend_handles_labels()[1]
     assert {"best", "skill", "best rules we found, group hidden"} <= set(labels)
+    # The legend lies below the axes, where it covers no interval.
+    figure = axes.figure
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    drawn = axes.get_tightbbox()
+    assert drawn is not None
+    assert legend.get_window_extent().y1 <= drawn.y0
+    assert legend.get_window_extent().x0 >= 0
     assert found.plot(ax=axes) is axes
     assert len(found.figure().axes) == 6
     with pytest.raises(InputError, match="no frontier of 'IF'"):

@@ -181,6 +181,13 @@ def test_the_picture_shows_every_group() -> None:
     assert [text.get_text() for text in legend.get_texts()] == list(found.groups)
 
 
+def test_of_many_groups_no_two_look_alike() -> None:
+    found = fl.group_rates(*people(2_000, groups=11))
+    lines = found.plot().lines
+    drawn = [line for line in lines if line.get_marker() in ("o", "^")]
+    assert len({(line.get_color(), line.get_marker()) for line in drawn}) == 11
+
+
 def test_ratios_to_next_to_nothing_are_not_estimable() -> None:
     label, _, group = people(300, groups=2)
     found = fl.group_rates(label, np.full(300, 1e-12), group)

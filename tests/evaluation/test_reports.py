@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +13,12 @@ from sklearn.linear_model import LogisticRegression
 import fairlimits as fl
 from fairlimits.evaluation import Findings, Tensions, collect_findings
 from fairlimits.evaluation.reports.cautions import find_cautions
+from fairlimits.evaluation.reports.held_out import _notes
+from fairlimits.evaluation.reports.on_cells import _words
 from fairlimits.evaluation.reports.parts import HeldOutFigure
 from fairlimits.evaluation.reports.suppression import Suppression
 from fairlimits.evaluation.reports.surveys import Survey
-from fairlimits.limits import UncertifiedWarning
+from fairlimits.limits import MarginWarning, UncertifiedWarning
 
 NOTIONS = ("DP", "EA", "EOp", "PE", "EOd")
 
@@ -153,6 +156,29 @@ def test_groups_fare_as_the_rules_on_the_page_decide(findings: Findings, outcome
                 assert not isinstance(value, HeldOutFigure) or value.value == pytest.approx(own[g].value, abs=1e-9)
         for gap in found.gaps:
             assert (gap.lowest, gap.highest) == (expected.gaps[gap.notion].lowest, expected.gaps[gap.notion].highest)
+
+
+def test_notes_have_no_gaps_where_those_of_few_people_are_left_out() -> None:
+    data = Survey.of(people(), 0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for category in (MarginWarning, MarginWarning, UncertifiedWarning, UserWarning):
+            warnings.warn("DP within 0.05 is 0.123", category, stacklevel=1)
+    assert _notes(caught, Suppression.of(data, None)) == ("DP within 0.05 is 0.123",)
+    notes = _notes(caught, Suppression.of(data, 10))
+    assert len(notes) == 2
+    assert not any("0.123" in note for note in notes)
+
+
+def test_so_few_people_that_nobody_can_be_described_are_not(findings: Findings) -> None:
+    assert all(840 * own.share > 4.5 for own in findings.on_cells.affected)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(1999.2, "1999"), (-4_000.0, "-4000"), (12_345.6, "12,346"), (30.71, "30.7"), (2e9, "2e+09")]
+)
+def test_years_look_like_years(value: float, said: str) -> None:
+    assert _words(value) == said
 
 
 def test_few_rows_are_said_where_gaps_are_not_shown(findings: Findings) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import product
 
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 
 from fairlimits.errors import InputError
 from fairlimits.law import discretize
 from fairlimits.limits import Explanation, Explanations, solve
-from known_people import known, known_outcome, people
+from known_people import known, known_outcome, people, read
 
 NEW = known(5, 400)[0]
 
@@ -131,6 +133,16 @@ def test_cells_of_features_are_explained_too() -> None:
     rule = solve(discretize(known(0, 900)[0], 12, partition="features"), {"DP": 0.05}, aware=True)
     assert rule.explain().agreement == pytest.approx(1, abs=1e-6)
     assert not any(math.isnan(own.margin) for own in rule.explain(NEW).people)
+
+
+def test_groups_that_are_answers_are_told_from_decisions() -> None:
+    table = people(0, 900)[0]
+    named = table.set_column(2, "sex", pc.if_else(pc.equal(table["sex"], "f"), "yes", "no"))
+    for aware in (False, True):
+        rule = solve(discretize(read(named), 12, partition="features"), {"DP": 0.02}, aware=aware)
+        words = rule.explain().summary()
+        assert re.search(r"% of group no become a yes and .*% of group yes become a yes", words, re.DOTALL)
+        assert not re.search(r"(?<!group )\b(yes|no)(:| with label| become)", words)
 
 
 def test_certified_rules_say_how_far_the_words_go() -> None:

@@ -380,6 +380,22 @@ def test_a_plot() -> None:
         plt.close("all")
 
 
+def test_curves_with_the_group_seen_and_hidden_are_told_apart() -> None:
+    try:
+        ax = None
+        for aware in (True, False):
+            ax = frontier(instance(), ["DP"], [0.0, 0.1], aware=aware).plot(ax)
+        assert ax is not None
+        legend = ax.get_legend()
+        assert legend is not None
+        assert [text.get_text() for text in legend.get_texts()] == ["DP, group seen", "DP, group hidden"]
+        seen, hidden = ax.lines[:2]
+        assert seen.get_linestyle() != hidden.get_linestyle()
+        assert frontier(instance(), ["DP"], [0.0, 0.1]).plot(ls=":").lines[0].get_linestyle() == ":"
+    finally:
+        plt.close("all")
+
+
 def test_progress_is_told() -> None:
     for names, exact in [(["IF"], False), (["IF"], True), (["DP"], False), (["DP"], True)]:
         told: list[float] = []

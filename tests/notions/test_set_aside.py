@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairlimits._util.names import in_a_sentence
 from fairlimits._util.small_samples import enough, few_rows, listed
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.notions import (
@@ -24,6 +26,7 @@ from fairlimits.notions import (
     gap_estimates,
     group_gaps,
     read_requirements,
+    suppress_evaluation,
     tally,
     warn_of_nothing_to_compare,
 )
@@ -117,6 +120,17 @@ def test_people_who_are_set_aside_count_in_accuracy() -> None:
     assert held.summary().endswith("Set aside, with fewer than 30 rows behind a rate: c (20 rows).")
     large = crowd([(40, 40), (40, 40)])
     assert "Set aside" not in evaluate_scores(large.shares[None], np.array([0.5]), large)[0].summary()
+
+
+@pytest.mark.parametrize("names", [("a", "a (b", "c"), ("no", "1", "yes"), ("c", "c (", "c (1")])
+def test_those_set_aside_are_named_whatever_they_are_called(names: tuple[str, ...]) -> None:
+    rows = replace(crowd([(40, 40), (40, 40), (20, 4)]), groups=names)
+    score = np.asarray(np.arange(rows.n_rows) % 2, dtype=np.float64)
+    held = evaluate_scores(score[None], np.array([0.5]), rows)[0]
+    called = in_a_sentence(names[2])
+    assert held.set_aside == (f"{called} (24 rows)",)
+    found = suppress_evaluation(held, 30)
+    assert found.set_aside == (called,)
 
 
 def test_a_law_without_counts_is_taken_at_its_word() -> None:

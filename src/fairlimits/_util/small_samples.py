@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fairlimits._util.names import in_a_sentence
 from fairlimits._util.types import Flags, Ints
 
 ESTIMABLE_ROWS = 30
@@ -42,9 +43,12 @@ def few_rows(groups: Sequence[str], counts: Ints, *, counted: bool = True) -> tu
     --------
     >>> few_rows(["Black", "Other", "White"], np.array([[40, 12], [9, 2], [50, 60]]))
     ('Black (12 rows with label 1)', 'Other (11 rows)')
+    >>> few_rows(["no", "yes"], np.array([[40, 50], [40, 12]]))
+    ('group yes (12 rows with label 1)',)
     """
-    few = small(counts) & counts.any(axis=1)
-    return tuple(_with_count(groups[g], counts[g]) if counted else groups[g] for g in np.flatnonzero(few).tolist())
+    few = np.flatnonzero(small(counts) & counts.any(axis=1)).tolist()
+    named = [in_a_sentence(groups[g]) for g in few]
+    return tuple(_with_count(name, counts[g]) if counted else name for g, name in zip(few, named, strict=True))
 
 
 def _with_count(name: str, counts: Ints) -> str:

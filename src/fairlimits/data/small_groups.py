@@ -8,6 +8,7 @@ from typing import Literal, Protocol, TypeAlias, cast, get_args
 
 import numpy as np
 
+from fairlimits._util.names import in_a_sentence
 from fairlimits._util.small_samples import ESTIMABLE_ROWS, enough, few_rows, listed, small
 from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Flags, Ints
@@ -185,5 +186,7 @@ def _compared(counts: Ints) -> Flags:
 
 def _counted(groups: Sequence[str], counts: Ints) -> tuple[str, ...]:
     """Small groups with their counts, those without a row that counts too."""
-    nobody = tuple(f"{name} (0 rows)" for name, count in zip(groups, counts, strict=True) if not count.any())
+    nobody = tuple(
+        f"{in_a_sentence(name)} (0 rows)" for name, count in zip(groups, counts, strict=True) if not count.any()
+    )
     return (*few_rows(groups, counts), *nobody)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from fairlimits._util.frames import of_user_kind
+from fairlimits._util.names import in_a_sentence
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import GRID, INK, axes_or_new, figure_style, plain_text
 from fairlimits._util.types import Floats
@@ -147,7 +148,7 @@ class Explanation(Shown):
             own = {name: float(share[g]) for name, share in self.changed.items()}
             lot = f"; {own['by lot']:.1%} are decided by lot" if own["by lot"] >= _TOLD else ""
             lines.append(
-                f"Because of the constraints, {own['become yes']:.1%} of {group} become a yes and "
+                f"Because of the constraints, {own['become yes']:.1%} of {in_a_sentence(group)} become a yes and "
                 f"{own['become no']:.1%} a no{lot}."
             )
         return lines
@@ -163,7 +164,7 @@ class Explanation(Shown):
     def _seen(self) -> str:
         parts = []
         for group, (before, now) in zip(self.weights.groups, self.thresholds, strict=True):
-            parts.append(f"{group}: {_in_words(now)} (without constraints {_in_words(before)})")
+            parts.append(f"{in_a_sentence(group)}: {_in_words(now)} (without constraints {_in_words(before)})")
         return f"The rule sees the group and says yes by the chance of label 1. {'; '.join(parts)}."
 
     def _hidden(self) -> str:
@@ -175,7 +176,7 @@ class Explanation(Shown):
 
     def _adds(self, name: str) -> str:
         parts = []
-        for g, group in enumerate(self.weights.groups):
+        for g, group in enumerate(map(in_a_sentence, self.weights.groups)):
             no, yes = self.weights.added[name][g].tolist()
             if abs(no - yes) <= _TOLD and abs(yes) > _TOLD:
                 parts.append(f"{_told(yes)} {group}")
@@ -215,7 +216,7 @@ def draw_changes(ax: Axes, groups: Sequence[str], changed: Mapping[str, Floats])
                 middle = float(left[g]) + own / 2
                 ax.text(middle, g, f"{own:.0%}", ha="center", va="center", fontsize="small", color=INK)
         left = left + share
-    ax.set_yticks(range(len(groups)), [plain_text(own) for own in groups])
+    ax.set_yticks(range(len(groups)), [plain_text(in_a_sentence(own)) for own in groups])
     ax.set_xlim(0, 1)
     ax.invert_yaxis()
     ax.grid(visible=False, axis="y")

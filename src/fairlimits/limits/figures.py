@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairlimits._util.plotting import colour_of
+from fairlimits._util.plotting import STYLES, colour_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,21 +20,23 @@ def draw_frontier(curve: Frontier, ax: Axes, options: Mapping[str, Any]) -> Axes
     moving = [name for name, values in curve.grid.items() if np.ptp(values) > 0] or list(curve.grid)
     fixed = [f"{name} = {curve.grid[name][0]:g}" for name in curve.grid if name not in moving]
     label = " + ".join(moving) + (f" ({', '.join(fixed)})" if fixed else "")
-    given = {"label": label, "color": colour_of(label), **options}
+    named = f"{label}, group {'seen' if curve.aware else 'hidden'}"
+    given = {"label": named, "color": colour_of(label), **options}
     if curve.held_out:
         low, high = ([getattr(each.accuracy, end) for each in curve.held_out] for end in ("low", "high"))
         ax.fill_between(curve.at, low, high, color=given["color"], alpha=0.2, linewidth=0)
         ax.plot(curve.at, curve.accuracy, **{**given, "label": f"{given['label']}, held out"})
         ax.plot(curve.at, curve.plug_in, **{**given, "label": f"{given['label']}, plug-in", "linestyle": "--"})
-        ax.legend()
     else:
-        ax.plot(curve.at, curve.value, **given)
+        # Curves of one notion have one colour, with the group seen or hidden.
+        style = {} if "ls" in options else {"linestyle": STYLES[0] if curve.aware else STYLES[1]}
+        ax.plot(curve.at, curve.value, **{**style, **given})
     if curve.is_constant.any():
         # On top of the line, hollow: there nothing is decided by what people are.
         shown = curve.accuracy if curve.held_out else curve.value
         hollow = {"markerfacecolor": "white", "color": given["color"], "linestyle": "none", "clip_on": False}
         ax.plot(curve.at[curve.is_constant], shown[curve.is_constant], "o", label="same score for all", **hollow)
-        ax.legend()
+    ax.legend()
     if curve._ratios:
         ax.set_xlabel(f"smallest ratio allowed, {moving[0].removesuffix(' ratio')}")
     else:

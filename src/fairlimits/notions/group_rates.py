@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 _SHOWN = ("selection rate", "true positive rate", "false positive rate", "accuracy", "precision")
 
+# Groups beyond the colours have them again with another mark; the second of each is that of a second decider.
+_MARKS = (("o", "s"), ("^", "v"), ("D", "X"), ("P", "*"))
+
+# Inches that the marks of a group take, and a picture at least.
+_MARK_HEIGHT, _LEAST_HEIGHT = 0.4, 3.6
 
 CHANCE_WORDS = {
     "": "",
@@ -198,7 +203,7 @@ class GroupRates(Shown):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the rates of each group, with their intervals."""
         with figure_style():
-            ax = axes_or_new(ax)
+            ax = axes_or_new(ax, (5.6, max(_LEAST_HEIGHT, _MARK_HEIGHT * len(self.groups) + 1)))
             draw_rates(ax, {"": self})
         return ax
 
@@ -243,13 +248,13 @@ def draw_rates(ax: Axes, deciders: Mapping[str, GroupRates]) -> None:
                 ends[:, 0],
                 place,
                 xerr=reach,
-                fmt="s" if number else "o",
+                fmt=_MARKS[g // len(GROUP_COLOURS) % len(_MARKS)][min(number, 1)],
                 markersize=5,
                 markerfacecolor="white" if number else None,
                 capsize=3,
                 linewidth=1.5,
                 color=GROUP_COLOURS[g % len(GROUP_COLOURS)],
-                label=plain_text(f"{name}, {decider}" if decider else name),
+                label=plain_text(f"{in_a_sentence(name)}, {decider}" if decider else in_a_sentence(name)),
             )
     ax.set_yticks(range(len(_SHOWN)), list(_SHOWN))
     ax.set_xlim(0, 1)

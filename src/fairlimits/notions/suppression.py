@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fairlimits._util.small_samples import few_rows
 from fairlimits._util.suppression import SUPPRESSED_TEXT, withheld
 from fairlimits._util.types import Flags, Floats
 from fairlimits.errors import InputError
@@ -73,7 +74,7 @@ def suppress_evaluation(found: Evaluation, least: int | None, hidden: Collection
         at_most={name: limit for name, limit in found.at_most.items() if not gaps[name].suppressed},
         attained={text: SUPPRESSED if _hides(text, rates) else value for text, value in found.attained.items()},
         counts=None,
-        set_aside=tuple(name for name in rates.groups if any(note.startswith(f"{name} (") for note in found.set_aside)),
+        set_aside=found.set_aside if found.counts is None else few_rows(rates.groups, found.counts, counted=False),
     )
 
 

@@ -133,6 +133,15 @@ def test_every_picture_speaks_and_gives_its_data(page: str) -> None:
         assert all(None not in line for line in lines)
 
 
+def test_it_is_said_what_is_a_limit_from_above(report: fl.Report, page: str) -> None:
+    assert "No figure here says that no rule can do better." in page
+    found = report.findings.from_above
+    assert found is not None
+    alike = fl.Report(replace(report.findings, from_above=replace(found, says_little=False)), "").to_html()
+    assert "No figure here says" not in alike
+    assert '<a href="#from-above">what no rule can pass</a> is a limit from above.' in alike
+
+
 def test_names_inside_pictures_are_their_own(page: str) -> None:
     names = re.findall(r' id="([^"]+)"', page)
     assert len(names) == len(set(names))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -12,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
 from fairlimits.apps.report.background import learners_named
-from fairlimits.apps.report.figures import drawn_groups
+from fairlimits.apps.report.figures import drawn_groups, individual_figure
 from fairlimits.evaluation import HeldOutFigure
 
 ODD = "<i>\x1b[31m tab\there 漢字</i>"
@@ -70,6 +71,25 @@ def test_costs_are_told_by_their_intervals(report: fl.Report) -> None:
     assert "costs 2.0 points (1.0 to 3.0)" in with_cost(report, 0.02, 0.01, 0.03)
     gained = with_cost(report, -0.02, -0.03, -0.01)
     assert "gains 2.0 points (1.0 to 3.0)" in gained
+
+
+def test_a_best_rule_that_may_be_no_better_than_one_answer_for_all_says_so(report: fl.Report) -> None:
+    alike = report.findings.majority_accuracy
+    for ends, said in (((alike - 0.01, alike + 0.03), True), ((alike + 0.01, alike + 0.03), False)):
+        held = replace(report.findings.held_out, best_hidden=HeldOutFigure(alike + 0.02, *ends))
+        words = fl.Report(replace(report.findings, held_out=held), "").summary()
+        assert (f"{100 * alike:.1f}% right, which lies within the first interval." in words) == said
+
+
+def test_hundredths_of_a_point_are_not_drawn_as_a_slope(report: fl.Report) -> None:
+    found = report.findings.on_cells.individual
+    flat = replace(found, accuracy_hidden=[0.8] * len(found.tolerances), accuracy_seen=[0.8001] * len(found.tolerances))
+    for own in (flat, found):
+        figure = individual_figure(own)
+        low, high = figure.axes[0].get_ylim()
+        assert high - low > 0.0199
+        assert low < min(own.accuracy_hidden) <= max(own.accuracy_seen) < high
+        plt.close(figure)
 
 
 def test_several_columns_are_seen_or_not_together(report: fl.Report) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairlimits._util.names import printable
+from fairlimits._util.names import in_a_sentence, printable
 from fairlimits._util.plotting import COLOURS, INK, MUTED, STYLES, any_script, close, figure_style, plain_text, subplots
 from fairlimits.apps.report.hovering import say, say_at, with_titles
 from fairlimits.evaluation import (
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 # Groups drawn in one picture; of more, the largest.
 _MOST_GROUPS = 4
+
+# Accuracy that an axis spans at least.
+_LEAST_SPAN = 0.02
 
 
 def drawn_groups(findings: Findings) -> list[str]:
@@ -255,8 +258,16 @@ def individual_figure(found: Individual) -> Figure:
         ax.set_xlabel("largest difference of scores between neighbours")
         ax.set_ylabel("accuracy (plug-in)")
         ax.set_xlim(0, found.tolerances[-1])
+        ax.set_ylim(*_at_least(ax.get_ylim(), _LEAST_SPAN))
         ax.legend(loc="lower right")
     return figure
+
+
+def _at_least(ends: tuple[float, float], span: float) -> tuple[float, float]:
+    """Ends of an axis that is no shorter than a span: hundredths of a point are not drawn as if they were a slope."""
+    low, high = ends
+    room = max(0.0, span - (high - low)) / 2
+    return low - room, high + room
 
 
 def law_figure(
@@ -277,7 +288,7 @@ def law_figure(
                     color=palette[k],
                     linestyle=STYLES[k],
                     linewidth=1.3,
-                    label=plain_text(groups[g]),
+                    label=plain_text(in_a_sentence(groups[g])),
                 )
             ax.set_title(f"{name} the map")
             ax.set_xlabel("cells, by who lives in them")
@@ -312,7 +323,7 @@ def shift_figure(cells: OnCells, drawn: Sequence[str]) -> Figure:
             yes, no = (
                 [_drawn(one) for one in way] for way in zip(*((s.more_yes, s.more_no) for s in own), strict=True)
             )
-            right = ax.barh(place, yes, height * 0.9, color=palette[k], label=plain_text(group))
+            right = ax.barh(place, yes, height * 0.9, color=palette[k], label=plain_text(in_a_sentence(group)))
             left = ax.barh(place, [-one for one in no], height * 0.9, color=palette[k])
             for bars, shares, more in ((right, yes, "yes"), (left, no, "no")):
                 for bar, name, share in zip(bars, notions, shares, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fairlimits._util.names import in_a_sentence
 from fairlimits._util.suppression import SUPPRESSED_TEXT
 from fairlimits.apps.report.drawings import Drawing
 from fairlimits.apps.report.figures import (
@@ -233,7 +234,7 @@ def _person(own: Affected) -> dict[str, Any]:
     """What people are like whom a notion decides otherwise."""
     known = {name: share for name, share in own.groups.items() if not isinstance(share, str)}
     largest = sorted(known.items(), key=lambda item: -item[1])[:_GROUPS_SHOWN]
-    groups = [f"{name} {100 * share:.0f}%" for name, share in largest if share >= _FEWEST_SHOWN]
+    groups = [f"{in_a_sentence(name)} {100 * share:.0f}%" for name, share in largest if share >= _FEWEST_SHOWN]
     groups += [SUPPRESSED_TEXT] if len(known) < len(own.groups) else []
     low, high = (f"{100 * end:.0f}" for end in (own.label_low, own.label_high))
     return {

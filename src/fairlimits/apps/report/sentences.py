@@ -138,12 +138,13 @@ def answer(findings: Findings, write: Writer) -> Answer:
         about=_about(findings),
         lead=write(
             "On people that it had never seen, the most accurate rule we could find decides {hidden} right without "
-            "seeing {who}, and {seen} when it may see {them}. Deciding everybody alike gets {majority} right.",
+            "seeing {who}, and {seen} when it may see {them}. Deciding everybody alike gets {majority} right{within}.",
             hidden=_share(held.best_hidden, write),
             who=who,
             seen=_share(held.best_seen, write),
             them="it" if len(findings.sensitive) == 1 else "them",
             majority=percent(findings.majority_accuracy),
+            within=_within(held.best_hidden, findings.majority_accuracy),
         ),
         notions=_notions(findings, write),
         lines=lines,
@@ -196,6 +197,11 @@ def _asked_for(findings: Findings, write: Writer) -> tuple[str, ...]:
     )
 
 
+def _within(best: HeldOutFigure, majority: float) -> str:
+    """Say that the interval of the best rule holds what needs no rule, where it does."""
+    return ", which lies within the first interval" if best.low <= majority <= best.high else ""
+
+
 def _from_above(findings: Findings, write: Writer) -> tuple[str, ...]:
     """Say what no rule passes, if it was asked for."""
     found = findings.from_above
@@ -235,7 +241,7 @@ def _about(findings: Findings) -> str:
     """Say what data it is."""
     # The largest first; those whose number is suppressed, last.
     order = sorted(findings.groups, key=lambda own: 0 if isinstance(own.rows, str) else -own.rows)
-    groups = [f"{own.name} ({counted(own.rows)})" for own in order]
+    groups = [f"{in_a_sentence(own.name)} ({counted(own.rows)})" for own in order]
     features = [own.name for own in findings.features]
     return (
         f"{findings.rows:,} people. The label is {_label(findings)}, which "

@@ -22,14 +22,23 @@ _MODEL_COLOURS = (INK, COLOURS["PE"], COLOURS["EOd"], COLOURS["IF"], COLOURS["EO
 
 _COLUMNS = 3
 
+# Letters of a name with which two fit side by side below a figure.
+_SHORT = 36
+
 
 def draw(curve: Curve, models: Sequence[AuditedModel], aware: bool, ax: Axes | None = None) -> Axes:
     """Draw the models on the frontier of one notion."""
     with figure_style():
-        ax = axes_or_new(ax, (5.6, 3.8))
+        given, ax = ax, axes_or_new(ax, (5.6, 4.2))
         _draw(ax, curve, models, aware)
         ax.set_ylabel("accuracy")
-        ax.legend(loc="best")
+        if given is not None:
+            ax.legend(loc="best")
+        else:
+            # "best" does not look at intervals, and could cover one.
+            handles, labels = ax.get_legend_handles_labels()
+            columns = 2 if max(map(len, labels)) <= _SHORT else 1
+            ax.figure.legend(handles, labels, loc="outside lower center", ncols=columns)
     return ax
 
 

@@ -120,6 +120,6 @@ def _few_to_certify(data: Survey, held_out: HeldOut, withhold: Suppression) -> I
         yield Caution(
             FEW_TO_CERTIFY,
             (*data.schema.sensitive, data.schema.label),
-            f"Too few rows to show that a gap is at most {_CERTIFIED:g}, even if it is 0: there are "
+            f"Too few rows to show that a gap is at most {100 * _CERTIFIED:g} points, even if it is 0: there are "
             f"{held_out.tested:,} held out, and in the worst case it takes about {most}.",
         )

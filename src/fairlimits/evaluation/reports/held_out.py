@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,8 +52,13 @@ PAIRS = (("DP", "EA"), ("DP", "EOd"), ("EA", "EOd"))
 
 _CONFIDENCE = 0.95
 
-# Warnings that are notes of the report.
-_NOTED = (MarginWarning, UncertifiedWarning)
+# Warnings that are notes of the report, and what they come to without figures.
+_NOTED: dict[type[Warning], str] = {
+    MarginWarning: "On the labels of the rows learned from, some gaps are wider than their tolerance by more than "
+    "chance explains: the estimate is off there; give more rows, or other learners.",
+    UncertifiedWarning: "Some tolerances could not be certified on the rows learned from; give more rows, or wider "
+    "tolerances.",
+}
 
 # With more cells, less is known of the groups in each of them, and adversaries find more on new rows.
 _MAPPED_CELLS = 128
@@ -173,7 +178,7 @@ def find_held_out(
             outcome, test, tolerances, requirements, objective, withhold, random_state
         )
     for own in caught:
-        if not issubclass(own.category, _NOTED):
+        if not issubclass(own.category, tuple(_NOTED)):
             warnings.warn_explicit(own.message, own.category, own.filename, own.lineno, source=own.source)
     tell(0.7, "decorrelation")
     return HeldOut(
@@ -196,11 +201,19 @@ def find_held_out(
         fares=(*_fares(free[False], found), *besides_fares),
         asked_for=besides,
         decorrelated=_decorrelated(outcome, test, withhold, random_state),
-        notes=tuple(dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, _NOTED))),
+        notes=_notes(caught, withhold),
         set_aside=set_aside_note(
             outcome.groups, tested, " on held-out rows", beyond=counts, counted=withhold.least is None
         ),
     )
+
+
+def _notes(caught: Sequence[warnings.WarningMessage], withhold: Suppression) -> tuple[str, ...]:
+    """Which tolerances could not be met, in words; without gaps where those of few people are left out."""
+    noted = [own for own in caught if own.category in _NOTED]
+    if withhold.least is None:
+        return tuple(dict.fromkeys(str(own.message) for own in noted))
+    return tuple(dict.fromkeys(_NOTED[own.category] for own in noted))
 
 
 _Key = tuple[tuple[str, ...], bool]

@@ -32,6 +32,9 @@ _STRICT = 0.1
 # Fewer people than this share, and nothing but rounding of scores decides them otherwise.
 _FEWEST = 1e-6
 
+# Of fewer people than this one cannot say what they are like.
+_FEWEST_PEOPLE = 5
+
 # Nine in ten of the people lie between these.
 _MIDDLE = (0.05, 0.95)
 
@@ -194,7 +197,8 @@ def _affected(rule: Rule, free: Rule, notion: str, tolerance: float, withhold: S
         moved = people * way[:, None]
         share, behind = float(moved.sum()), rows.T @ way
         # What so few people are like is not for others to know.
-        if share <= _FEWEST or (withhold.least is not None and behind.sum() < withhold.least):
+        few = dist.counts is not None and behind.sum() < (withhold.least or _FEWEST_PEOPLE)
+        if share <= _FEWEST or few:
             continue
         weight = moved.sum(axis=1)
         low, high = _middle(dist.mass[:, :, 1].sum(axis=1), people.sum(axis=1), weight)
@@ -240,7 +244,10 @@ def _words(value: object) -> str:
     if not isinstance(value, float | np.floating):
         return value_text(value)  # type: ignore[arg-type]
     number = float(value)
-    return f"{number:,.0f}" if 1e3 <= abs(number) < 1e9 else f"{number:.3g}"
+    if not 1e3 <= abs(number) < 1e9:
+        return f"{number:.3g}"
+    # With a comma a year would look like no year.
+    return f"{number:.0f}" if abs(number) < 1e4 else f"{number:,.0f}"
 
 
 def _individual(dist: CellDistribution) -> Individual:
