@@ -16,7 +16,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks import (
-    ablation,
     any_size,
     deciding,
     decorrelation,
@@ -33,6 +32,8 @@ from benchmarks import (
     quantizer,
     scale,
 )
+from benchmarks.ablation.pages import markdown as ablation_page
+from benchmarks.ablation.running import run as run_ablation
 
 RESULTS = Path(__file__).parents[1] / "docs" / "benchmarks"
 
@@ -88,7 +89,8 @@ def _law_loss() -> str:
 
 
 def _ablation() -> str:
-    return ablation.markdown(ablation.run())
+    run_ablation()
+    return ablation_page()
 
 
 def _deciding() -> str:
@@ -128,7 +130,7 @@ TITLES = {
     "growth": "Cells by the million",
     "scale": "Rows by the million",
     "any_size": "The good law at any size",
-    "ablation": "Our solvers against HiGHS",
+    "ablation": "Our solvers against those of others",
     "law_cost": "What learning the law costs",
     "law_loss": "How well the law is learned",
     "deciding": "How fast rules decide, here and elsewhere",
@@ -136,7 +138,7 @@ TITLES = {
 }
 """Titles of the pages."""
 
-NEED_PEERS = ("law_cost", "law_loss", "deciding")
+NEED_PEERS = ("law_cost", "law_loss", "deciding", "ablation")
 """What needs packages that ``make bench`` does not install."""
 
 
@@ -144,6 +146,12 @@ def machine() -> str:
     """Name what the figures were measured on."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "highspy"))
     return f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, {packages}"
+
+
+def write(name: str, text: str) -> None:
+    """Write the page of a benchmark."""
+    page = f"# {TITLES[name]}\n\n{text}\n\nMeasured on {machine()}.\n"
+    (RESULTS / f"{name}.md").write_text(page, encoding="utf-8")
 
 
 def main(names: list[str]) -> int:
@@ -156,8 +164,7 @@ def main(names: list[str]) -> int:
     for name in names or [own for own in BENCHMARKS if own not in NEED_PEERS]:
         print(f"{name} ...", flush=True)
         text = BENCHMARKS[name]()
-        page = f"# {TITLES[name]}\n\n{text}\n\nMeasured on {machine()}.\n"
-        (RESULTS / f"{name}.md").write_text(page, encoding="utf-8")
+        write(name, text)
         print(text, flush=True)
     return included.main()
 

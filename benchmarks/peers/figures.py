@@ -1,4 +1,4 @@
-"""Draws test accuracy against achieved test gap, a panel a data set, criterion and scenario."""
+"""Draws test accuracy against achieved test gap, a panel per data set, criterion and scenario."""
 
 from __future__ import annotations
 

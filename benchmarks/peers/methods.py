@@ -112,7 +112,7 @@ METHODS = {
             "fairlearn ExponentiatedGradient",
             reduction.fit,
             _no_estimates,
-            # Slow: minutes a tolerance.
+            # Slow: minutes per tolerance.
             dict.fromkeys(("DP", "EOd"), TOLERANCES),
             aware=(False, True),
             bases=(OWN,),

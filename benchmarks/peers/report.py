@@ -47,7 +47,7 @@ def markdown(records: Sequence[Record]) -> str:
         "## Every setting",
         _settings(found),
         "## Frontiers",
-        f"![Test accuracy against achieved test gap, a panel a data set, criterion and scenario]({FIGURE})",
+        f"![Test accuracy against achieved test gap, a panel per data set, criterion and scenario]({FIGURE})",
         "## Seconds",
         _seconds(frontier_seconds(records)),
     ]

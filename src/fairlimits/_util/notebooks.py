@@ -52,7 +52,7 @@ def _shown_columns(names: list[str]) -> dict[str, tuple[str, str] | None]:
     """Columns that a notebook shows, each with those that hold the ends of its interval, which stand beside it."""
     ends = {name: (f"{name}, low", f"{name}, high") for name in names}
     if "low" in names and names.index("low"):
-        # A table of one figure a row.
+        # A table of one figure per row.
         ends[names[names.index("low") - 1]] = ("low", "high")
     known = {name: pair for name, pair in ends.items() if set(pair) <= set(names)}
     inside = {end for pair in known.values() for end in pair}

@@ -355,5 +355,5 @@ def _median(values: npt.NDArray[np.float64], weight: npt.NDArray[np.float64] | N
 def _rounded(values: npt.NDArray[np.float64], scale: float) -> npt.NDArray[np.float64]:
     """Leave out the digits that single precision made up; adding 0 turns -0 into 0."""
     decimals = math.ceil(-math.log10(scale * _PRECISION)) if scale > 0 else 0
-    # numpy rounds by multiplying, which is no use for numbers as small as to need more decimals.
+    # numpy rounds by multiplying, which fails for numbers as small as to need more decimals.
     return values if scale == 0 or decimals > 15 else np.asarray(np.round(values, decimals) + 0.0)

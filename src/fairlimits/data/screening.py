@@ -368,7 +368,7 @@ def _area_error(area: float, one: int, other: int) -> float:
 def _decides(area: float, one: int, other: int) -> bool:
     """Whether an AUC is that of a feature that nearly decides, and not by an accident of few rows."""
     fewer = min(one, other)
-    # Two rows of chance: all rows in order are no proof that the next ones are.
+    # Two rows of chance: all rows in order do not prove that the next ones are.
     shrunk = (area * fewer + 1.0) / (fewer + 2.0)
     return area > _DECIDES and shrunk - _ERRORS * _area_error(shrunk, one, other) > _SURELY
 

@@ -18,7 +18,7 @@ from fairlimits.solvers import Layout, LazyPairs, Optimum, Program, difference_r
 _FIRST_TARGETS = 20
 _MORE_TARGETS = 10
 
-# Gain a person below which a target is not taken in: all together, no more than that is left to gain.
+# Gain per person below which a target is not taken in: all together, no more than that is left to gain.
 _NO_GAIN = 1e-9
 
 

@@ -210,8 +210,8 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         y : array-like of shape (n,)
             Labels of two classes.
         sensitive_features : array-like of shape (n,) or (n, k), or data frame, optional
-            What makes the groups; several columns make one of each combination that occurs. It is no feature, unless X
-            has it too. Without it there is one group.
+            What makes the groups; several columns make one of each combination that occurs. It is not a feature, unless
+            X has it too. Without it there is one group.
         sample_weight : array-like of shape (n,), optional
             What each row counts.
         """

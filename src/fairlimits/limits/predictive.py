@@ -2,7 +2,7 @@ r"""Predictive parity: those whom a rule selects are right to be selected equall
 
 The precision of a group, P(Y = 1 | decided 1, A = g), is a ratio of two linear forms of the scores, so a bound on
 how far precisions may lie apart is not linear. But for a given lowest precision v it is:
-:math:`v \le \mathrm{precision}_g \le v + \epsilon` are two rows a group. So v is searched by branch and bound. For
+:math:`v \le \mathrm{precision}_g \le v + \epsilon` are two rows per group. So v is searched by branch and bound. For
 v between a and b, the rows with a below and b + eps above leave every rule that is allowed and some that are not: their
 optimum bounds all of these from above. Intervals are halved until the best rule found is proven to be within a given
 precision of that bound.

@@ -34,7 +34,7 @@ SIFTED = 200_000
 """Variables from which on a few are solved for at a time: a plain simplex method is as fast at 65,536 of them, and
 takes three times as long and more at 262,144 (``docs/benchmarks/ablation.md``)."""
 
-# Rows times variables up to which following the optimum pivot by pivot beats a solver call a point.
+# Rows times variables up to which following the optimum pivot by pivot beats a solver call per point.
 _FOLLOWED = 50_000
 
 

@@ -24,8 +24,8 @@ from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.solvers.lp import Program
 from fairlimits.solvers.proofs import Failure, Optimum
 
-# Pivot elements below this are rounding (entries of rows are rates, of order 1); without a larger one the way is lost,
-# and HiGHS solves point by point.
+# Pivot elements below this are rounding (entries of rows are rates, of order 1); without a larger one the path cannot
+# be followed, and HiGHS solves point by point.
 _SMALLEST_PIVOT = 1e-9
 
 # Ratios that differ by less are a degenerate tie; a basic variable that moves slower than this does not move.
@@ -90,8 +90,8 @@ def follow(program: Program, line: Line, end: float) -> list[Piece] | None:
     Returns
     -------
     list of Piece or None
-        None if the way was lost: an end without a way on, a singular basis, or too many pivots. Then solve point by
-        point.
+        None if the path cannot be followed: no variable can enter, the basis is singular, or there were too many
+        pivots. Then solve point by point.
     """
     rows = len(program.dense)
     if program.n_rows != rows or not rows:

@@ -41,7 +41,7 @@ def audit(
         typer.Option(
             "--prediction",
             "-p",
-            help="Column of a model's decisions, 0 or 1, or scores (repeatable); it is no feature.",
+            help="Column of a model's decisions, 0 or 1, or scores (repeatable); it is not a feature.",
         ),
     ] = None,
     threshold: options.Threshold = None,

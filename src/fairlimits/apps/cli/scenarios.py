@@ -42,7 +42,9 @@ def scenarios(
     ] = 0.0,
     prediction: Annotated[
         str | None,
-        typer.Option(help="Column of a model's decisions or scores, to be compared with the limit; it is no feature."),
+        typer.Option(
+            help="Column of a model's decisions or scores, to be compared with the limit; it is not a feature."
+        ),
     ] = None,
     threshold: options.Threshold = None,
     test_size: Annotated[float, typer.Option(help="Share of the rows to evaluate on.")] = 0.3,

@@ -94,7 +94,7 @@ def _numbers(text: str, n_rows: int) -> list[float]:
         )
     wrong = next((line for line, value in enumerate(values[start:], start + 1) if not _is_number(value)), None)
     if wrong is not None:
-        raise DataError(f"Line {wrong} of the file is no number; give 0 or 1, or a probability, for each row.")
+        raise DataError(f"Line {wrong} of the file is not a number; give 0 or 1, or a probability, for each row.")
     return [float(value) for value in values[start:]]
 
 

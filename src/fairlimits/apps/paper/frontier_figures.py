@@ -1,4 +1,4 @@
-"""The pictures of Figures 2, 5 and 6: small multiples, a row a data set, a column a kind of pairing."""
+"""The pictures of Figures 2, 5 and 6: small multiples, a row per data set, a column per kind of pairing."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ UNITS: Mapping[str, Entry] = {
 }
 """A unit of work for each map, so that an interrupted run loses little; the faster scenario first."""
 
-# The paper gives neither tau nor the numbers of steps; its own limit of time was half an hour a map.
+# The paper gives neither tau nor the numbers of steps; its own limit of time was half an hour per map.
 _METHOD = fl.decorrelation.Multipliers(tau=1000.0, inner_steps=1000, max_iterations=2)
 _QUICK = fl.decorrelation.Multipliers(tau=1000.0, inner_steps=20, max_iterations=1)
 

@@ -80,7 +80,7 @@ class GroupCount:
 
 @dataclass(frozen=True)
 class FeatureLine:
-    """One feature: its kind, how many categories it has if it is no number, and the share of rows without a value."""
+    """A feature: its kind, how many categories it has if it is not a number, and the share of rows without a value."""
 
     name: str
     kind: str

@@ -85,7 +85,7 @@ def checked_distances(distances: Any, cells: int) -> Distances:
         upper = np.minimum(first, second), np.maximum(first, second)
         values = np.asarray(entries.data, dtype=np.float64)
         _check_distance_values(values)
-        # One entry a pair, above the diagonal. Both halves of a symmetric graph say the same of a pair;
+        # One entry per pair, above the diagonal. Both halves of a symmetric graph say the same of a pair;
         # where they do not, the smaller distance (the stricter constraint) is kept.
         order = np.lexsort((values, upper[1], upper[0]))
         i, j, values = upper[0][order], upper[1][order], values[order]

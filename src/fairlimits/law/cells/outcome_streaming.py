@@ -30,8 +30,8 @@ from fairlimits.law.cells.quantizer.rows import Rows
 from fairlimits.law.outcome.streamed import RowEstimates, StreamedOutcome
 from fairlimits.notions import CountedPeople
 
-# A person's q is a whole number of these: a thousand millionth, so that whole numbers of 64 bits can hold the sum over
-# eight thousand million people.
+# A person's q is a whole number of these: a billionth, so that whole numbers of 64 bits can hold the sum over
+# eight billion people.
 _UNIT = 2.0**-30
 
 # Ranges of the chance of label 1 in which people of a group are counted: far narrower than cells.

@@ -286,7 +286,7 @@ class FidelityReport:
 
 
 def _panels(result: Fidelity, across: str, upwards: str, floor: Fidelity | None = None) -> Any:
-    """Empty panels, a row a group and a column a label, with the diagonal on which both masses are equal."""
+    """Empty panels, a row per group and a column per label, with the diagonal on which both masses are equal."""
     rows = len(result.groups)
     _, axes = subplots(rows, 2, figsize=(8.4, 3.7 * rows), squeeze=False)
     correlation, distance = result.correlation, result.distance

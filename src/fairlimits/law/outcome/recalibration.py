@@ -77,7 +77,7 @@ class Recalibration:
         counts = np.bincount(true[weight > 0], minlength=2 * groups)
         moved = np.flatnonzero(counts >= _FEWEST_ROWS)
 
-        # The label of each class; the first two numbers a row of `free` are those that the groups have in common.
+        # The label of each class; the first two numbers in each row of `free` are those that the groups have in common.
         label_of = np.arange(2 * groups) % 2
         precision = np.tile(np.r_[np.full(2, _COMMON_WIDTH), np.full(len(moved), _OWN_WIDTH)] ** -2.0, 2)
 

@@ -25,7 +25,7 @@ from fairlimits._util.types import Flags, Floats, Ints
 
 Linear = Callable[[Floats], Floats]
 
-# Heaviest edges, per node, among which the spanning tree is looked for first: sorting all edges would cost more than
+# Heaviest edges, per point, among which the spanning tree is looked for first: sorting all edges would cost more than
 # everything else, and the heaviest few connect nearly all nodes.
 _HEAVY = 16
 

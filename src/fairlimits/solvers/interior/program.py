@@ -122,7 +122,7 @@ class InteriorProgram:
         comparison: PairConstraints,
         allowed: Floats,
     ) -> None:
-        # Scores lie between 0 and 1: pairs that may be 1 apart are no constraint.
+        # Scores lie between 0 and 1: pairs that may be 1 apart constrain nothing.
         self._pairs: Ints = np.flatnonzero(allowed < 1)
         n_points, n_scores = comparison.forms.shape
         self._n, self._n_scores = len(cost), n_scores

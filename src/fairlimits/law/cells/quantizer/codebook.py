@@ -128,7 +128,7 @@ def fit_codebook(
 
     Notes
     -----
-    Start and mending work on a sample, drawn by weight, of 64 rows a cell (at least 65,536 and at most
+    Start and mending work on a sample, drawn by weight, of 64 rows per cell (at least 65,536 and at most
     131,072); Lloyd's iteration over all rows follows. A centroid that loses its last row is placed on the row
     farthest from its centroid in a cell of large error.
     """

@@ -249,7 +249,7 @@ class Totals:
         cells = len(points)
         values, nearest = room[:, : len(rows)]
         values[:] = rows
-        # One entry a column: the product adds each row, times its weight, to the row of its cell.
+        # One entry per column: the product adds each row, times its weight, to the row of its cell.
         membership = csc_array((weights, labels, np.arange(len(rows) + 1)), shape=(cells, len(rows)))
         self.sums += membership @ values
         values -= np.take(points.centroids64, labels, axis=0, out=nearest, mode="clip")

@@ -6,7 +6,8 @@ import math
 import multiprocessing
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +56,17 @@ def on_one_thread(call: Callable[[], Any]) -> tuple[float, Any]:
 def patience(ours: Attempt) -> float:
     """Processor seconds that another method may take."""
     return max(LEAST_PATIENCE, PATIENCE * ours.seconds)
+
+
+@contextmanager
+def replaced(place: Any, name: str, value: Any) -> Iterator[None]:
+    """Give a setting of a module, or a method of a class, another value for a while."""
+    usual = getattr(place, name)
+    setattr(place, name, value)
+    try:
+        yield
+    finally:
+        setattr(place, name, usual)
 
 
 def limited(call: Callable[[], Attempt], seconds: float) -> Attempt:

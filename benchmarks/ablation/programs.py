@@ -1,64 +1,34 @@
-"""Every hand-written solver against the best that HiGHS offers for the same programs, to the same proof.
-
-Seconds are those of the processor (`time.process_time`), on one thread, one method after the other in one process, so
-that ratios mean something on a machine that is shared. A method that was stopped, or whose point weak duality does not
-prove within 1e-8, as all our optima are, counts as slower. The bar was set before anything was measured: what is not at
-least 3 times faster than the best of HiGHS somewhere a user goes is taken out.
-"""
+"""Linear programs of few rows: frontiers, a great many cells, and the most even of several optima."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack
 from functools import cache, partial
 from typing import Any
 
 import highspy
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve
 
 import fairlimits as fl
-from benchmarks.cases import adult, table
+from benchmarks.ablation.highs import METHODS, Attempt, Task, limited, on_one_thread, patience, replaced
+from benchmarks.ablation.lines import Line
 from benchmarks.growth import synthetic
-from benchmarks.highs_methods import METHODS, Attempt, Task, limited, on_one_thread, patience
 from fairlimits.law import Neighbourhood
 from fairlimits.limits import breakpoints, programs
 from fairlimits.limits.programs import FairProgram, Solved
-from fairlimits.solvers import difference_rows, pairs, times
-from fairlimits.solvers.interior.program import InteriorProgram
+from fairlimits.solvers import Rounded, round_optimum, rounding
 
 HOOD = Neighbourhood()
-BAR = 3.0
 
 SWEPT = (("DP",), ("EOd",), ("EA", "EOd"))
 POINTS = np.linspace(0, 0.2, 41)
-MANY = (65_536, 262_144)
-ALIKE = (2048, 4096)
+_BOTH = (("DP",), ("EA", "EOd"))
+MANY = {65_536: _BOTH, 262_144: _BOTH, 1_000_000: (("EA", "EOd"),)}
 
-
-@dataclass(frozen=True)
-class Line:
-    """One program, ours and what else was tried."""
-
-    solver: str
-    case: str
-    ours: Attempt
-    others: dict[str, Attempt]
-
-    @property
-    def best(self) -> str:
-        """The fastest other method whose result is proven; where none is, the one that was stopped first."""
-        proven = {name: own for name, own in self.others.items() if not own.failure}
-        known = proven or self.others
-        return min(known, key=lambda name: known[name].seconds)
-
-    @property
-    def ratio(self) -> float:
-        """How many times as long the best of them takes."""
-        return self.others[self.best].seconds / self.ours.seconds
+# Nodes that a search may take where nothing else ends it.
+_ANY = 2_000_000_000
 
 
 @cache
@@ -70,17 +40,6 @@ def outcome_cells(cells: int) -> fl.CellDistribution:
 @cache
 def _outcome() -> fl.Outcome:
     return fl.estimate_outcome(fl.load_dataset("adult"))
-
-
-@contextmanager
-def without(module: Any, name: str, value: Any) -> Iterator[None]:
-    """Give a setting another value for a while."""
-    usual = getattr(module, name)
-    setattr(module, name, value)
-    try:
-        yield
-    finally:
-        setattr(module, name, usual)
 
 
 def _swept(dist: fl.CellDistribution, notions: tuple[str, ...], aware: bool) -> tuple[FairProgram, list[Solved]]:
@@ -114,13 +73,13 @@ def _frontier(cells: int, notions: tuple[str, ...], aware: bool) -> Iterator[Lin
     case = f"{'+'.join(notions)}, group {'seen' if aware else 'hidden'}, {cells:,} cells"
     seconds, (program, _) = _best_of(lambda: _swept(dist, notions, aware))
     ours = Attempt(seconds, None)
-    with without(programs, "_FOLLOWED", 0):
+    with replaced(programs, "_FOLLOWED", 0):
         others = {"simplex, warm": Attempt(_best_of(lambda: _swept(dist, notions, aware))[0], None)}
     tasks = [_task(program, tolerance) for tolerance in POINTS]
     others |= {method: limited(partial(_all_of, tasks, method), patience(ours)) for method in METHODS}
     yield Line("parametric, 41 tolerances", case, ours, others)
     seconds, corners = _best_of(lambda: _cornered(dist, notions, aware))
-    with without(programs, "_FOLLOWED", 0):
+    with replaced(programs, "_FOLLOWED", 0):
         slow, same = _best_of(lambda: _cornered(dist, notions, aware))
     for at, found in same:
         values = np.array([own.value for _, own in corners])
@@ -144,8 +103,8 @@ def _best_of(call: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
 
 def sifting() -> Iterator[Line]:
     """One solve with a great many cells."""
-    for cells in MANY:
-        for notions in (("DP",), ("EA", "EOd")):
+    for cells, asked_of in MANY.items():
+        for notions in asked_of:
             dist = synthetic(cells, 0)
             program = FairProgram(dist, notions, False, HOOD)
             asked = dict.fromkeys(notions, 0.02)
@@ -153,45 +112,6 @@ def sifting() -> Iterator[Line]:
             ours, task = Attempt(seconds, solved.value), _task(program, 0.02)
             others = {method: limited(partial(task.solve, method), patience(ours)) for method in METHODS}
             yield Line("sifting", f"{'+'.join(notions)}, {cells:,} synthetic cells", ours, others)
-
-
-def interior() -> Iterator[Line]:
-    """One solve with individual fairness on many cells: EA + EOd + IF on Adult."""
-    asked = {"EA": 0.05, "EOd": 0.05, "IF": 0.1}
-    for cells in ALIKE:
-        dist = adult(cells, 0)
-
-        def solve(dist: fl.CellDistribution = dist) -> Solved:
-            return FairProgram(dist, tuple(asked), False, HOOD).solve(asked)
-
-        program = FairProgram(dist, tuple(asked), False, HOOD)
-        seconds, solved = on_one_thread(solve)
-        ours = Attempt(seconds, solved.value)
-
-        def timed(solve: Callable[[], Solved] = solve) -> Attempt:
-            return Attempt(on_one_thread(solve)[0], None)
-
-        with without(pairs, "MANY_VARIABLES", sys.maxsize):
-            others = {"simplex, pairs as they are missed": limited(timed, patience(ours))}
-        with without(InteriorProgram, "_newton", _by_cholesky):
-            others["our interior point by dense Cholesky"] = limited(timed, patience(ours))
-        comparison = program.variables.compare(HOOD)
-        allowed = times(comparison.looseness, np.array(asked["IF"]))
-        rows = program.rate_rows
-        every = difference_rows(comparison, np.arange(len(allowed)), len(program.cost))
-        task = Task(program.cost, rows.matrix, rows.lower(asked), rows.upper(asked), every, allowed)
-        others |= {f"{method}, all pairs": limited(partial(task.solve, method), patience(ours)) for method in METHODS}
-        yield Line("interior point", f"{cells:,} cells, {len(allowed):,} pairs", ours, others)
-
-
-def _by_cholesky(self: InteriorProgram, weights: Any) -> Callable[[Any], Any]:
-    """Solve the system of a step by a dense factorisation, instead of by conjugate gradients and a spanning tree."""
-    own, edges, heavy = np.split(weights, [self._n, len(weights) - len(self._rows)])
-    graph = self._graph.matrix(edges, np.zeros(self._graph.n_points))
-    system = (self._back @ graph @ self._forms).toarray() + (self._rows.T * heavy) @ self._rows
-    system[np.diag_indices_from(system)] += own
-    factor = cho_factor(system, overwrite_a=True, check_finite=False)
-    return lambda values: cho_solve(factor, values, check_finite=False)
 
 
 def ties() -> Iterator[Line]:
@@ -243,31 +163,39 @@ def _least_squares(program: FairProgram, found: Solved, task: Task) -> str:
     return "" if missed <= 1e-8 and lost <= 1e-8 else f"not proven: misses a row by {missed:.0e}, {lost:.0e} lost"
 
 
-SOLVERS = {"parametric": parametric, "sifting": sifting, "interior": interior, "ties": ties}
+def coins() -> Iterator[Line]:
+    """Rules without coins: a core of the variables, against HiGHS's branch and bound on all, to the same gap."""
+    for cells in (256, 1024):
+        for notions in SWEPT:
+            for aware in (False, True):
+                yield _rounded(cells, notions, aware)
 
 
-def run(names: tuple[str, ...] = tuple(SOLVERS)) -> list[Line]:
-    """Measure all of them, or some."""
-    found = []
-    for name in names:
-        for line in SOLVERS[name]():
-            print(line.solver, line.case, line.ours, {key: str(own) for key, own in line.others.items()}, flush=True)
-            found.append(line)
-    return found
+def _rounded(cells: int, notions: tuple[str, ...], aware: bool) -> Line:
+    program = FairProgram(outcome_cells(cells), notions, aware, HOOD)
+    asked = dict.fromkeys(notions, 0.05)
+    solved = program.solve(asked)
+    optimum, rows = solved.optimum, program.rate_rows
+    bounds = rows.lower(asked), rows.upper(asked)
 
+    def search() -> Rounded | None:
+        return round_optimum(optimum, program.cost, rows.matrix, bounds, len(program.variables))
 
-def markdown(lines: list[Line]) -> str:
-    """Write the results as a table, with all that was tried below it."""
-    rows = [
-        (own.solver, own.case, str(own.ours), own.best, str(own.others[own.best]), f"{own.ratio:.1f}") for own in lines
-    ]
-    heads = ("ours", "program", "ours takes", "best other", "it takes", "ratio")
-    every = [(own.solver, own.case, name, str(each)) for own in lines for name, each in own.others.items()]
-    return (
-        f"{(__doc__ or '').partition(chr(10))[2].strip()}\n\n{table(heads, rows)}\n\nAll that was tried:\n\n"
-        f"{table(('ours', 'program', 'other method', 'it takes'), every)}"
-    )
+    def whole(gap: float) -> Attempt:
+        settings = {"_CORES": (len(program.variables),), "_NODES": _ANY, "_NEAR": gap, "_GOOD": gap}
+        with ExitStack() as stack:
+            for name, value in settings.items():
+                stack.enter_context(replaced(rounding, name, value))
+            seconds, found = on_one_thread(search)
+        if found is None or found.bound - found.value > gap:
+            return Attempt(seconds, None, "not found")
+        return Attempt(seconds, found.value)
 
-
-if __name__ == "__main__":
-    print(markdown(run(tuple(sys.argv[1:]) or tuple(SOLVERS))))
+    seconds, found = _best_of(search)
+    case = f"{'+'.join(notions)}, group {'seen' if aware else 'hidden'}, {cells:,} cells"
+    if found is None:
+        return Line("without coins", case, Attempt(seconds, None, "not found"), {"all": Attempt(seconds, None, "-")})
+    ours = Attempt(seconds, found.value)
+    gap = found.bound - found.value + 1e-9
+    others = {"branch and bound on all": limited(partial(whole, gap), patience(ours))}
+    return Line("without coins", f"{case} (within {gap:.0e})", ours, others)
