@@ -11,6 +11,7 @@ from attack.area import Count, attack, read_counts, write_counts
 SLICE = {
     "bit flips": 200,
     "forged files": 60,
+    "every value": 120,
     "command lines": 5,
     "programs, linprog": 30,
     "programs, fractions": 30,

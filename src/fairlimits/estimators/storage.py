@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 
 from fairlimits._util.archives import archive_kind, read_sealed, seal, unpacks_within_limits
 from fairlimits._util.storage import write_whole
-from fairlimits.data import Dataset, EncodedFeature, Encoding, Feature, Schema
+from fairlimits.data import Dataset, Encoding, Schema
 from fairlimits.decorrelation import Decorrelation
 from fairlimits.errors import FileError, InputError, MissingExtraError
 from fairlimits.estimators.classifier import ConstrainedBayesClassifier
@@ -38,8 +38,8 @@ from fairlimits.law import (
     Recalibration,
     Space,
 )
-from fairlimits.limits import CellPolicy, Determinism, Frontier, OnLabels, Rule
-from fairlimits.notions import Costs, Difference, Limit, Objective, Rate, Ratio
+from fairlimits.limits import CellPolicy, Determinism, Frontier, Guarantee, OnLabels, Rule
+from fairlimits.notions import Costs, Difference, Limit, Objective, Ratio
 
 _OWN: tuple[type, ...] = (
     CellDistribution,
@@ -53,11 +53,10 @@ _OWN: tuple[type, ...] = (
     Decorrelator,
     Determinism,
     Difference,
-    EncodedFeature,
     EncodedView,
     Encoding,
-    Feature,
     Frontier,
+    Guarantee,
     Limit,
     Neighbourhood,
     Objective,
@@ -68,7 +67,6 @@ _OWN: tuple[type, ...] = (
     OutcomeModel,
     Decorrelation,
     Recalibration,
-    Rate,
     Ratio,
     Rule,
     Schema,
