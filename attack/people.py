@@ -66,7 +66,7 @@ def save_one_of_each(folder: Path) -> list[Kind]:
         "generator": (CartGenerator().fit(people), CartGenerator.load),
     }
     frame = table(np.random.default_rng(0))
-    estimators = {
+    estimators: dict[str, Any] = {
         "estimator": fl.ConstrainedBayesClassifier({"DP": 0.1}, estimator=LogisticRegression()),
         "certified estimator": fl.ConstrainedBayesClassifier({"DP": 0.3}, confidence=0.9),
         "decorrelator": fl.Decorrelator({"DP": 0.1}, cells=8),

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from attack.area import Area, Case, number_of
 from attack.people import Kind, save_one_of_each
-from attack.use import tried
+from attack.use import tried, use
 from fairlimits._util.archives import archive_kind, read_archive, seal, write_archive
 
 _NUMBERS: tuple[float, ...] = (float("nan"), float("inf"), -float("inf"), -1.0, 0.0, 5.0, 1e300, -1e-3)
@@ -178,6 +178,7 @@ def _ours(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Node, Any]]:
 def _values(folder: Path) -> Iterator[Case]:
     forgeries: list[tuple[Kind, Forgery]] = []
     for kind in save_one_of_each(folder):
+        use(kind.load(kind.path))
         of_kind = of_estimator if archive_kind(kind.path) == "estimator" else of_archive
         forgeries += [(kind, own) for own in of_kind(kind.path)]
     # Each once, in an order in which every part of them is a sample of all.

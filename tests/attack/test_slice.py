@@ -16,6 +16,7 @@ SLICE = {
     "programs, linprog": 30,
     "programs, fractions": 30,
     "messy tables": 30,
+    "table files": 80,
     "full disks": 15,
     "signals": 2,
     "hostile requests": 80,

@@ -41,6 +41,11 @@ _LARGEST = float(np.finfo(np.float32).max)
 class View(Protocol):
     """How a classifier sees rows; what is given, if anything, has one value for each row and comes last."""
 
+    @property
+    def encoding(self) -> Encoding:
+        """Features as numbers, or only what stands in for missing ones."""
+        ...
+
     def __call__(self, columns: Columns, n_rows: int, given: Ints | None) -> Floats:
         """Write rows as a matrix."""
         ...
@@ -166,7 +171,7 @@ class Chances(Checked):
             return
         if not hasattr(self.model, "predict_proba"):
             raise InputError(f"a classifier is a {type(self.model).__name__}, which gives no chances")
-        if not np.array_equal(getattr(self.model, "classes_", None), present):
+        if not np.array_equal(getattr(self.model, "classes_", ()), present):
             raise InputError("a classifier has other classes than those it was learned from")
 
 
