@@ -106,7 +106,7 @@ def _unpacked(file: Path) -> int:
 def _width(kind: pa.DataType) -> int:
     """Bytes that a value takes in memory at least."""
     try:
-        return max(kind.bit_width // 8, 1)
+        return max(int(kind.bit_width) // 8, 1)
     except ValueError:
         # Of text, and of what has no size of its own, where it ends is kept.
         return 4

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -131,6 +132,9 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
             f"A {type(thing).__name__} cannot be saved; give an estimate, distribution, rule, frontier, map or fitted "
             "estimator."
         )
+    if isinstance(thing, Frontier):
+        # Figures on people that took no part are not in an archive either; `evaluate` finds them again.
+        thing = replace(thing, held_out=())
     skops = _skops()
     with write_whole(path) as temporary:
         try:
