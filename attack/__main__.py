@@ -12,12 +12,12 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from attack import commands, faults, files, programs, requests, soak, tables, workers
+from attack import commands, faults, files, programs, requests, soak, tables, values, workers
 from attack.area import Area, Count, attack, read_counts, write_counts
 
 AREAS: dict[str, Area] = {
     own.name: own
-    for module in (files, commands, programs, tables, faults, requests, workers, soak)
+    for module in (files, values, commands, programs, tables, faults, requests, workers, soak)
     for own in module.AREAS
 }
 

@@ -89,6 +89,11 @@ def attack(
     return count
 
 
+def number_of(rng: np.random.Generator) -> int:
+    """Number of the case that a generator was made for by `attack`; cases that are not drawn at random go by it."""
+    return int(rng.bit_generator.seed_seq.entropy[1])  # type: ignore[attr-defined]
+
+
 def read_counts(path: Path) -> dict[str, Count]:
     """Return what an attack that was stopped had come to."""
     if not path.exists():

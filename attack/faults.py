@@ -25,6 +25,9 @@ from fairlimits.law.generators import CartGenerator
 
 _SECONDS = 120
 
+# How often the time that a process has taken is looked at.
+_TICK = 0.005
+
 
 @contextmanager
 def _full_disks(folder: Path) -> Iterator[Case]:
@@ -85,15 +88,9 @@ def _signals(folder: Path) -> Iterator[Case]:
     table(np.random.default_rng(0), 200).to_csv(folder / "people.csv", index=False)
     words = ["cells", "people.csv", "--label", "hired", "--sensitive", "sex", "--cells", "4"]
     words += ["--partition", "features", "--generator", "none"]
-    started = time.monotonic()
-    quiet = subprocess.run([sys.executable, "-c", "pass"], check=True, timeout=_SECONDS)
-    start = time.monotonic() - started
-    assert quiet.returncode == 0
-    started = time.monotonic()
-    subprocess.run(
-        [sys.executable, "-m", "fairlimits", *words, "-o", "out.npz"], cwd=folder, check=True, capture_output=True
-    )
-    whole = time.monotonic() - started
+    # In seconds of the processor: a machine that others use as well takes any time for them.
+    start = _spent_by([sys.executable, "-c", "pass"], folder)
+    whole = _spent_by([sys.executable, "-m", "fairlimits", *words, "-o", "out.npz"], folder)
     (folder / "out.npz").unlink()
     before = {path.name for path in folder.iterdir()}
 
@@ -108,7 +105,8 @@ def _signals(folder: Path) -> Iterator[Case]:
             stderr=subprocess.PIPE,
             text=True,
         ) as running:
-            time.sleep(after)
+            while running.poll() is None and _spent(running.pid) < after:
+                time.sleep(_TICK)
             running.send_signal(number)
             _, err = running.communicate(timeout=_SECONDS)
         strange = {path.name for path in folder.iterdir()} - before - {"out.npz"}
@@ -120,6 +118,21 @@ def _signals(folder: Path) -> Iterator[Case]:
         return None
 
     yield case
+
+
+def _spent_by(words: list[str], folder: Path) -> float:
+    """Seconds of the processor that a program takes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _spent(pid: int) -> float:
+    """Seconds of the processor that a process has taken so far."""
+    text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    user, system = text.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 AREAS = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,23 +12,24 @@ import numpy as np
 
 from attack.area import Area, Case
 from attack.people import save_one_of_each
+from attack.use import tried
 from fairlimits._util.archives import archive_kind, read_archive, write_archive
-from fairlimits.errors import FairlimitsError, FileError
+from fairlimits.errors import FileError
 
 _STRANGE: tuple[Any, ...] = (None, True, -1, 0, 5, 10**400, 1e308, float("nan"), float("inf"), "", "x", [], {}, [[]])
 
 
 @contextmanager
 def _flips(folder: Path) -> Iterator[Case]:
-    kinds = list(save_one_of_each(folder).values())
-    whole = [path.read_bytes() for path, _ in kinds]
+    kinds = save_one_of_each(folder)
+    whole = [kind.path.read_bytes() for kind in kinds]
 
     def case(rng: np.random.Generator) -> str | None:
         at = int(rng.integers(len(kinds)))
         damaged = bytearray(whole[at])
         bit = int(rng.integers(8 * len(damaged)))
         damaged[bit // 8] ^= 1 << bit % 8
-        return _refused(folder / "flipped", bytes(damaged), kinds[at][1], f"bit {bit} of {kinds[at][0].name}")
+        return _refused(folder / "flipped", bytes(damaged), kinds[at].load, f"bit {bit} of {kinds[at].name}")
 
     yield case
 
@@ -47,43 +47,17 @@ def _refused(path: Path, content: bytes, load: Any, what: str) -> str | None:
 
 @contextmanager
 def _forgeries(folder: Path) -> Iterator[Case]:
-    kinds = [own for name, own in save_one_of_each(folder).items() if name != "estimator"]
-    parts = [(archive_kind(path), *read_archive(path, archive_kind(path))) for path, _ in kinds]
+    kinds = [own for own in save_one_of_each(folder) if archive_kind(own.path) != "estimator"]
+    parts = [(archive_kind(own.path), *read_archive(own.path, archive_kind(own.path))) for own in kinds]
 
     def case(rng: np.random.Generator) -> str | None:
         at = int(rng.integers(len(kinds)))
         kind, header, arrays = copy.deepcopy(parts[at])
         what = _change_array(rng, arrays) if rng.random() < 0.5 else _change_value(rng, header)
-        path = folder / "forged"
-        write_archive(path, kind, header, arrays)
-        try:
-            found = kinds[at][1](path)
-        except FileError:
-            return None
-        except Exception as error:
-            return f"{kinds[at][0].name}, {what}: {type(error).__name__}: {error}"
-        return _used(found, f"{kinds[at][0].name}, {what}")
+        write_archive(folder / "forged", kind, header, arrays)
+        return tried(folder / "forged", kinds[at].load, f"{kinds[at].name}, {what}")
 
     yield case
-
-
-def _used(thing: Any, what: str) -> str | None:
-    """Whether what was loaded can be used: a file is refused when it is loaded, never later."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if hasattr(thing, "sample"):
-                thing.sample(20)
-                return None
-            repr(thing), thing.summary()
-            thing.to_frame()
-            if hasattr(thing, "gaps"):
-                dict(thing.gaps)
-    except FairlimitsError:
-        return None
-    except Exception as error:
-        return f"{what}: loaded, and on use {type(error).__name__}: {error}"
-    return None
 
 
 def _change_array(rng: np.random.Generator, arrays: dict[str, Any]) -> str:

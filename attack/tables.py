@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,25 @@ _VALUES: tuple[Any, ...] = (
     b"x",
     [1],
     {"a": 1},
+)
+
+
+_BYTES: tuple[bytes, ...] = (
+    b"",
+    b"\x00",
+    b"\n",
+    b"\r",
+    b'"',
+    b"sep=x\r\n",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"\x81",
+    b"\xc3",
+    b"1e999",
+    b"9" * 400,
+    b"x" * 140_000,
+    b";" * 50,
+    b"\x1b[31m",
 )
 
 
@@ -76,4 +96,42 @@ def _spoil(rng: np.random.Generator, frame: pd.DataFrame) -> None:
         frame[name] = [f"value {own}" for own in range(len(frame))]
 
 
-AREAS = (Area("messy tables", "read and solved, or refused by an error of ours", 3_000, _messy),)
+@contextmanager
+def _files(folder: Path) -> Iterator[Case]:
+    """Files of tables as spreadsheets write them, some of their bytes spoiled, some compressed."""
+
+    def case(rng: np.random.Generator) -> str | None:
+        parted, encoding = str(rng.choice([",", ";", "\t", "|"])), str(rng.choice(["utf-8", "utf-16", "cp1252"]))
+        text = table(rng, int(rng.integers(1, 60))).to_csv(
+            sep=parted, index=False, decimal="," if parted == ";" else "."
+        )
+        content = bytearray(text.encode(encoding))
+        for _ in range(int(rng.integers(0, 4))):
+            at = int(rng.integers(len(content) + 1))
+            content[at : at + int(rng.choice([0, 1, 30]))] = _BYTES[int(rng.integers(len(_BYTES)))]
+        packed = bool(rng.random() < 0.3)
+        if packed:
+            content = bytearray(gzip.compress(bytes(content), mtime=0))
+            if rng.random() < 0.7:
+                content[int(rng.integers(len(content)))] ^= 1 << int(rng.integers(8))
+                del content[int(rng.integers(2 * len(content))) :]
+        file = folder / f"people.csv{'.gz' * packed}"
+        file.write_bytes(content)
+        for stream in (False, True):
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    fl.open_data(file, stream=stream, label="hired", sensitive="sex")
+            except fl.FairlimitsError:
+                continue
+            except Exception as error:
+                return f"{'stream' if stream else 'table'}: {type(error).__name__}: {error}"
+        return None
+
+    yield case
+
+
+AREAS = (
+    Area("messy tables", "read and solved, or refused by an error of ours", 3_000, _messy),
+    Area("table files", "CSV files with spoiled bytes: read, or refused by an error of ours", 6_000, _files),
+)

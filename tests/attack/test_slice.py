@@ -11,10 +11,12 @@ from attack.area import Count, attack, read_counts, write_counts
 SLICE = {
     "bit flips": 200,
     "forged files": 60,
+    "every value": 120,
     "command lines": 5,
     "programs, linprog": 30,
     "programs, fractions": 30,
     "messy tables": 30,
+    "table files": 80,
     "full disks": 15,
     "signals": 2,
     "hostile requests": 80,

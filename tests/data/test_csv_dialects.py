@@ -6,7 +6,9 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import fairlimits as fl
@@ -94,6 +96,54 @@ def test_words_for_a_missing_value(missing: str, tmp_path: Path) -> None:
     file = tmp_path / "people.csv"
     file.write_text(f"size\n1.5\n{missing}\n")
     assert read_table(file).column("size").to_pylist() == [1.5, None]
+
+
+PEOPLE = b"x,sex,hired\n" + b"".join(b"%d,%s,%d\n" % (at % 7, (b"f", b"m")[at % 2], at % 3 == 0) for at in range(200))
+PACKED = gzip.compress(PEOPLE)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("cut.csv.gz", PACKED[: len(PACKED) // 2]),
+        ("magic.csv.gz", PACKED[:2]),
+        ("other.csv.gz", PEOPLE),
+        ("flipped.csv.gz", PACKED[:60] + bytes([PACKED[60] ^ 255]) + PACKED[61:]),
+        ("odd.csv", PEOPLE.decode().encode("utf-16")[:-1]),
+        ("half.csv", b"\xff\xfe\x00\xd8" + PEOPLE),
+        ("undefined.csv", PEOPLE + b"\x81\x8d,m,1\n"),
+    ],
+)
+def test_damaged_files_are_refused_in_a_sentence(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(FileError):
+        read_table(tmp_path / name)
+    with pytest.raises(FileError):
+        fl.open_data(tmp_path / name, stream=True, label="hired", sensitive="sex")
+
+
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        (b"x,sex,hired\n1," + b"m" * 200_000 + b",1\n" + PEOPLE[12:], 3),
+        (b",".join(b"column %d" % at for at in range(20_000)) + b"\n" + b",".join([b"1"] * 20_000) + b"\n", 20_000),
+    ],
+)
+def test_values_and_lines_may_be_long(content: bytes, columns: int, tmp_path: Path) -> None:
+    (tmp_path / "long.csv").write_bytes(content)
+    assert read_table(tmp_path / "long.csv").num_columns == columns
+
+
+def test_what_files_unpack_to_is_told_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(12_000_000, np.int8)), ["m"])
+    pq.write_table(pa.table({"x": np.zeros(12_000_000), "sex": same, "hired": same}), tmp_path / "large.parquet")
+    (tmp_path / "large.csv.gz").write_bytes(gzip.compress(b"x,sex,hired\n" + b"1,m,1\n" * 12_000_000, 1))
+    for module in ("data.tables", "_util.memory"):
+        monkeypatch.setattr(f"fairlimits.{module}.free_memory", lambda: 65 * 2**20)
+    for name in ("large.parquet", "large.csv.gz"):
+        assert (tmp_path / name).stat().st_size < 2**20
+        with pytest.raises(FileError, match=f"{name} takes .* MB of memory or more"):
+            read_table(tmp_path / name)
 
 
 def test_lines_of_other_lengths_are_told(tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ def test_archives_and_learners_come_back_as_what_they_were(tmp_path: Path) -> No
         if not isinstance(thing, fl.CellDistribution):
             assert again.accuracy == pytest.approx(thing.accuracy)
     np.testing.assert_array_equal(fl.load(tmp_path / "single.kept").decide(data), kept["single"].decide(data))
+    fl.save(fl.evaluate(curve, data), tmp_path / "evaluated.kept")
+    assert fl.load(tmp_path / "evaluated.kept").held_out == ()
 
 
 def test_other_archives_are_named(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar, cast
 
 import narwhals.stable.v1 as nw
@@ -12,6 +13,8 @@ import pyarrow as pa
 ARROW = "pyarrow"
 """The kind of frame where none came in."""
 
+_KINDS = (ARROW, "pandas", "polars", "modin.pandas", "cudf")
+
 
 class _Kind(Protocol):
     @property
@@ -19,6 +22,11 @@ class _Kind(Protocol):
 
 
 _Result = TypeVar("_Result", bound=_Kind)
+
+
+def usable_kind(name: str) -> str:
+    """Return a kind of frame that a file names; that of Arrow if it is not known, or its library is not here."""
+    return name if name in _KINDS and find_spec(name.partition(".")[0]) is not None else ARROW
 
 
 def kind_of(*given: Any) -> str:

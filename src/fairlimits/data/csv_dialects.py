@@ -6,13 +6,18 @@ import codecs
 import csv
 import gzip
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
+
+from fairlimits.errors import FileError
 
 # What a missing value looks like. Words that may be values of their own ("None") are left alone.
 _MISSING = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?"]
@@ -25,9 +30,12 @@ _DELIMITERS = ",;\t|"
 _BYTES, _LINES = 2**20, 200
 
 # Spreadsheets say in a first line of their own what parts the values.
-_SAYS_SO = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
+_SAYS_SO = re.compile(r"sep=([\t !#$%&*+,/:;<=>?@\\^_`|~])\r?\n", re.IGNORECASE)
 
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+")
+
+UNREADABLE = (OSError, EOFError, ValueError, zlib.error, pa.ArrowException)
+"""What a file that is damaged, or not what its name says, raises while it is read."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,16 @@ class Dialect:
         return pa.csv.ConvertOptions(null_values=_MISSING, strings_can_be_null=True, decimal_point=self.decimal)
 
 
+def unreadable(file: Path, error: BaseException) -> FileError:
+    """Say that a file cannot be read, and why."""
+    # Arrow's messages run over several lines; the first says what is wrong.
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    advice = "it is a table as its name says"
+    if "columns, got" in reason:
+        advice = "its first line names the columns, and that every other line has as many values"
+    return FileError(f"Cannot read {file} ({reason.rstrip('.')}): check that {advice}.")
+
+
 def dialect_of(file: Path) -> Dialect:
     """Find out how a CSV file is written.
 
@@ -75,9 +93,13 @@ def dialect_of(file: Path) -> Dialect:
         The file, which may be compressed by gzip.
     """
     opened = gzip.open if file.name.lower().endswith(".gz") else open
-    with opened(file, "rb") as stream:
-        start = stream.read(_BYTES)
-        encoding = _encoding(start, stream)
+    try:
+        with opened(file, "rb") as stream:
+            start = stream.read(_BYTES)
+            # Not by lines: one can be as long as the file.
+            encoding = _encoding(start, iter(lambda: stream.read(_BYTES), b""))
+    except UNREADABLE as error:
+        raise unreadable(file, error) from error
     text = start.decode(encoding, errors="ignore").removeprefix("\ufeff")
     said = _SAYS_SO.match(text)
     if said:
@@ -94,8 +116,8 @@ def _encoding(start: bytes, rest: Iterator[bytes]) -> str:
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         decoder.decode(start)
-        for line in rest:
-            decoder.decode(line)
+        for part in rest:
+            decoder.decode(part)
     except UnicodeDecodeError:
         return "cp1252"
     return UTF8
@@ -103,11 +125,10 @@ def _encoding(start: bytes, rest: Iterator[bytes]) -> str:
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
     """The first rows; the last one may be cut off."""
-    for number, row in enumerate(csv.reader(text.splitlines(keepends=True), delimiter=delimiter)):
-        if number == _LINES:
-            return
-        if row:
-            yield row
+    lines = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
+    # A value that is longer than this reader allows, such as all of a line that something else parts, ends the look.
+    with suppress(csv.Error):
+        yield from (row for row in islice(lines, _LINES) if row)
 
 
 def _delimiter(text: str) -> str:

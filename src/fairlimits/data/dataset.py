@@ -15,6 +15,7 @@ import pyarrow as pa
 from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, figure_style
+from fairlimits._util.states import Checked, check_kinds
 from fairlimits._util.suggestions import did_you_mean
 from fairlimits.data import reading
 from fairlimits.data.arrays import choose_in_proportion, dictionary, frozen, frozen_codes
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset(Shown):
+class Dataset(Checked, Shown):
     """Rows of people: what a rule may see, their group and their label.
 
     Build it with `from_frame`. All arrays are read-only.
@@ -101,6 +102,9 @@ class Dataset(Shown):
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "group", group)
         object.__setattr__(self, "label", label)
+
+    def _check(self) -> None:
+        check_kinds(self, schema=Schema, regrouped=(str, type(None)))
 
     @classmethod
     def from_frame(

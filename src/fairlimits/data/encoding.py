@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fairlimits._util import plain
 from fairlimits._util.memory import rows_that_fit, size_text
+from fairlimits._util.states import Described
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.schema import Scalar, Schema
 from fairlimits.errors import DataError, FileError
@@ -75,7 +76,7 @@ class NumberScale(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Encoding:
+class Encoding(Described):
     """A fitted encoding of mixed features.
 
     Numeric features are scaled to mean 0 and variance 1/2 (weighted), so that two rows drawn at random differ

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from fairlimits._util import plain
-from fairlimits._util.frames import ARROW
+from fairlimits._util.frames import ARROW, usable_kind
+from fairlimits._util.states import Described
 from fairlimits.data.bins import read_bins
 from fairlimits.data.small_groups import joined_name
 from fairlimits.errors import DataError, FileError
@@ -119,7 +120,7 @@ class Feature:
 
 
 @dataclass(frozen=True)
-class Schema:
+class Schema(Described):
     """Which column plays which part.
 
     Parameters
@@ -233,6 +234,15 @@ class Schema:
             )
         except DataError as error:
             raise FileError(f"The stored schema cannot be used. {error}") from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"left_out": list(self.left_out), "frame_kind": self.frame_kind}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        super().__setstate__(state)
+        left_out = plain.items(state, "left_out", str, "The schema")
+        kind = usable_kind(plain.field(state, "frame_kind", str, "The schema"))
+        self.__dict__.update(left_out=left_out, frame_kind=kind)
 
 
 def _stored_bins(record: Mapping[str, Any]) -> tuple[tuple[str, tuple[float, ...]], ...]:

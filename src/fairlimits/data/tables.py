@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 
@@ -9,12 +10,15 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from fairlimits._util.memory import rows_that_fit, size_text
-from fairlimits.data.csv_dialects import dialect_of
+from fairlimits._util.memory import free_memory, rows_that_fit, size_text
+from fairlimits.data.csv_dialects import UNREADABLE, dialect_of, unreadable
 from fairlimits.errors import FileError
 
 # Column types are settled on the first block. If a later value contradicts them, one block takes all.
 _LARGEST_BLOCK = 2**30
+
+# Bytes that are unpacked at a time, and how many one compressed byte can stand for.
+_PART, _MOST_EXPANSION = 16 * 2**20, 1032
 
 
 def read_table(path: str | os.PathLike[str]) -> pa.Table:
@@ -50,15 +54,10 @@ def read_table(path: str | os.PathLike[str]) -> pa.Table:
     _check_memory(file)
     try:
         table = pa.parquet.read_table(file) if name.endswith((".parquet", ".pq")) else _read_csv(file)
-    except MemoryError:
+    except (MemoryError, FileError):
         raise
-    except (OSError, pa.ArrowException) as error:
-        # Arrow's messages run over several lines; the first says what is wrong.
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        advice = "it is a table as its name says"
-        if "columns, got" in reason:
-            advice = "its first line names the columns, and that every other line has as many values"
-        raise FileError(f"Cannot read {file} ({reason.rstrip('.')}): check that {advice}.") from error
+    except UNREADABLE as error:
+        raise unreadable(file, error) from error
     if table.num_rows == 0:
         raise FileError(f"{file} has no rows: it needs a header and at least one row.")
     return table
@@ -68,13 +67,17 @@ def _check_memory(file: Path) -> None:
     """Refuse a file that does not fit into memory before it is read."""
     taken = file.stat().st_size
     rows = None
-    if file.name.lower().endswith((".parquet", ".pq")):
-        try:
-            known = pa.parquet.read_metadata(file)
-        except (OSError, pa.ArrowException):
-            return  # Reading says what is wrong.
-        rows = known.num_rows
-        taken = max(taken, sum(known.row_group(at).total_byte_size for at in range(known.num_row_groups)))
+    try:
+        if file.name.lower().endswith(".gz"):
+            taken = _unpacked(file)
+        elif file.name.lower().endswith((".parquet", ".pq")):
+            known = pa.parquet.ParquetFile(file)
+            rows = known.metadata.num_rows
+            groups = [known.metadata.row_group(at).total_byte_size for at in range(known.metadata.num_row_groups)]
+            # A value that is repeated takes next to nothing in a file, and as much as any other in memory.
+            taken = max(taken, sum(groups), rows * sum(_width(kind) for kind in known.schema_arrow.types))
+    except UNREADABLE:
+        return  # Reading says what is wrong.
     room = rows_that_fit(rows or 1000, taken / (rows or 1000))
     if room is None:
         return
@@ -84,6 +87,29 @@ def _check_memory(file: Path) -> None:
         f"{what} open_data(..., stream=True), or give a sample of its rows.",
         shell=f"{what} --stream --partition features, or give a sample of its rows.",
     )
+
+
+def _unpacked(file: Path) -> int:
+    """Bytes that a compressed file unpacks to; no more are counted than fit into memory."""
+    size, total = file.stat().st_size, 0
+    if size * _MOST_EXPANSION < _PART:
+        return size
+    free = free_memory()
+    with gzip.open(file, "rb") as stream:
+        while part := stream.read(_PART):
+            total += len(part)
+            if free is not None and total > free:
+                break
+    return total
+
+
+def _width(kind: pa.DataType) -> int:
+    """Bytes that a value takes in memory at least."""
+    try:
+        return max(int(kind.bit_width) // 8, 1)
+    except ValueError:
+        # Of text, and of what has no size of its own, where it ends is kept.
+        return 4
 
 
 def _read_csv(file: Path) -> pa.Table:

@@ -167,7 +167,7 @@ class DecorrelationFrontier(Shown):
     def _check(self) -> None:
         """Refuse curves that cannot be, or are not those of the scores."""
         for scores in self.scores:
-            CellPolicy(self.distribution, scores, self.aware).check()
+            CellPolicy(self.distribution, scores, self.aware)._check()
         curves = (self.weights, self.accuracy, self.correlation)
         if not len(self.scores) or {curve.shape for curve in curves} != {(len(self.scores),)}:
             raise InputError("its curves have other points than its scores")

@@ -18,7 +18,7 @@ from fairlimits._util.archives import check_members, nest, read_archive, reading
 from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, figure_style
-from fairlimits._util.states import Checked
+from fairlimits._util.states import Checked, check_kinds
 from fairlimits._util.types import Floats
 from fairlimits.data import Dataset
 from fairlimits.decorrelation.applying import Unseen, draw_bins, labelled, mapped_table, parts_for_rows, read_rows
@@ -32,7 +32,7 @@ from fairlimits.decorrelation.maps import (
     mapped_scores,
     moved,
 )
-from fairlimits.errors import FileError, InputError
+from fairlimits.errors import InputError
 from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits import by_group, individual_gap, plug_in_accuracy
 from fairlimits.notions import ALL_NOTIONS, INDIVIDUAL, check_tolerances, group_gaps
@@ -351,9 +351,6 @@ class Decorrelation(Checked, Shown):
     def _unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Decorrelation:
         with reading("plan"):
             weight = header["distortion_weight"]
-            method, choice = header["method"], header["choice"]
-            if method not in get_args(Method) or choice not in get_args(Choice):
-                raise FileError(f"The file's plan is of the unknown kind {method!r}, {choice!r}; save it again.")
             inner = unnest("distribution", arrays)
             check_members(arrays, {"scores", "maps", *nest("distribution", inner)}, "plan")
             found = cls(
@@ -366,8 +363,8 @@ class Decorrelation(Checked, Shown):
                 correlation_weight=float(header["correlation_weight"]),
                 maps=tuple(np.asarray(arrays["maps"], dtype=np.float64)),
                 optimum=float(header["optimum"]),
-                method=method,
-                choice=choice,
+                method=header["method"],
+                choice=header["choice"],
                 distortion_weight=None if weight is None else float(weight),
                 optimality_gap=float(header["optimality_gap"]),
                 converged=plain.field(header, "converged", bool, "The file"),
@@ -378,6 +375,12 @@ class Decorrelation(Checked, Shown):
 
     def _check(self) -> None:
         """Refuse figures that cannot be, or are better than what is proven to be best."""
+        numbers = dict.fromkeys(("accuracy_weight", "correlation_weight", "optimum", "optimality_gap"), (int, float))
+        check_kinds(self, neighbours=Neighbourhood, iterations=int, **numbers)
+        check_kinds(self, aware=bool, converged=bool, distortion_weight=(int, float, type(None)))
+        if self.method not in get_args(Method) or self.choice not in get_args(Choice):
+            raise InputError(f"it is of the unknown kind {self.method!r}, {self.choice!r}")
+        check_tolerances(self.tolerances)
         weights = (self.accuracy_weight, self.correlation_weight, self.distortion_weight or 0.0)
         if not all(math.isfinite(weight) and weight >= 0 for weight in weights) or not math.isfinite(self.optimum):
             raise InputError("its weights and its optimum are not numbers of at least 0")

@@ -25,6 +25,7 @@ from fairlimits.data import (
 from fairlimits.errors import InputError
 from fairlimits.estimators.frames import (
     check_group_notions,
+    check_restored,
     make_dataset,
     open_fit,
     open_rows,
@@ -32,7 +33,7 @@ from fairlimits.estimators.frames import (
     read_weights,
 )
 from fairlimits.estimators.partitions import check_partition
-from fairlimits.estimators.prefit import Prefit, as_rows, score_feature
+from fairlimits.estimators.prefit import Prefit, as_rows, check_scores, score_feature
 from fairlimits.law import (
     FEATURES,
     CellDistribution,
@@ -43,6 +44,7 @@ from fairlimits.law import (
 )
 from fairlimits.limits import (
     Frontier,
+    Rule,
     Uncertified,
     check_certifiable,
     check_randomize,
@@ -377,6 +379,18 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         # A frontier would repeat the cells in a file, once for every rule.
         state: dict[str, Any] = super().__getstate__()
         return state | {key: None for key in ("_frontier",) if key in state}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "rule_"):
+            check_restored(self, self.rule_, Rule)
+            check_seed(self.random_state)
+            check_draw_by(self.draw_by)
+            if self.prefit is not None:
+                check_scores(self.prefit)
+            goal = self._goal()
+            if not isinstance(goal["neighbours"], Neighbourhood | None):
+                raise InputError(f"The neighbours are a {type(self.neighbours).__name__}; give a Neighbourhood.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,6 +18,7 @@ from fairlimits.decorrelation import (
     ACCURACY_WEIGHT,
     CORRELATION_WEIGHT,
     SCORED_AS,
+    Decorrelation,
     decorrelate,
     draw_targets,
     mapped_table,
@@ -25,6 +26,7 @@ from fairlimits.decorrelation import (
 from fairlimits.errors import InputError
 from fairlimits.estimators.frames import (
     check_group_notions,
+    check_restored,
     make_dataset,
     open_fit,
     open_rows,
@@ -222,6 +224,12 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         """The cells."""
         check_is_fitted(self, "plan_")
         return self.plan_.distribution
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "plan_"):
+            check_restored(self, self.plan_, Decorrelation)
+            check_seed(self.random_state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -172,3 +172,37 @@ def _unlike(name: str, taken: set[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def check_restored(estimator: Any, found: Any, kind: type[Any]) -> None:
+    """Refuse what a fitted estimator holds that was read from a file, where its parts contradict each other.
+
+    Parameters
+    ----------
+    estimator : ConstrainedBayesClassifier or Decorrelator
+    found : object
+        What it learned: a rule or a map.
+    kind : type
+        What that has to be.
+    """
+    if not isinstance(found, kind):
+        raise InputError(f"A fitted {type(estimator).__name__} holds a {type(found).__name__}.")
+    schema, names, classes = estimator._schema, estimator._sensitive_names, estimator.classes_
+    if not isinstance(schema, Schema) or estimator.groups_ != schema.groups:
+        raise InputError(f"The groups of a {type(estimator).__name__} are not those of its columns.")
+    if found.distribution.schema != schema:
+        raise InputError(f"The columns of a {type(estimator).__name__} are not those of what it learned.")
+    if not isinstance(classes, np.ndarray) or classes.shape != (2,) or classes[0] == classes[1]:
+        raise InputError(f"A fitted {type(estimator).__name__} needs two classes, and has {classes!r:.60}.")
+    if names is not None and (not isinstance(names, tuple) or not all(isinstance(name, str) for name in names)):
+        raise InputError(f"The names of the sensitive columns are {names!r:.60}.")
+    count = estimator.n_features_in_
+    if type(count) is not int or count < 1:
+        raise InputError(f"A fitted {type(estimator).__name__} saw {count!r} features.")
+    seen = getattr(estimator, "feature_names_in_", None)
+    known = [f"x{at}" for at in range(count)] if seen is None else list(seen)
+    # Where a fitted model scores people, its score is the only feature that is known here.
+    if getattr(estimator, "prefit", None) is None and known != [feature.name for feature in schema.features]:
+        raise InputError(f"The features of a {type(estimator).__name__} are not those of its columns.")
+    if len(known) != count:
+        raise InputError(f"A fitted {type(estimator).__name__} saw {count} features, and {len(known)} have names.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +20,7 @@ from sklearn.base import BaseEstimator
 
 from fairlimits._util.archives import archive_kind, read_sealed, seal, unpacks_within_limits
 from fairlimits._util.storage import write_whole
-from fairlimits.data import Dataset, EncodedFeature, Encoding, Feature, Schema
+from fairlimits.data import Dataset, Encoding, Schema
 from fairlimits.decorrelation import Decorrelation
 from fairlimits.errors import FileError, InputError, MissingExtraError
 from fairlimits.estimators.classifier import ConstrainedBayesClassifier
@@ -38,8 +39,8 @@ from fairlimits.law import (
     Recalibration,
     Space,
 )
-from fairlimits.limits import CellPolicy, Determinism, Frontier, OnLabels, Rule
-from fairlimits.notions import Costs, Difference, Limit, Objective, Rate, Ratio
+from fairlimits.limits import CellPolicy, Determinism, Frontier, Guarantee, OnLabels, Rule
+from fairlimits.notions import Costs, Difference, Limit, Objective, Ratio
 
 _OWN: tuple[type, ...] = (
     CellDistribution,
@@ -53,11 +54,10 @@ _OWN: tuple[type, ...] = (
     Decorrelator,
     Determinism,
     Difference,
-    EncodedFeature,
     EncodedView,
     Encoding,
-    Feature,
     Frontier,
+    Guarantee,
     Limit,
     Neighbourhood,
     Objective,
@@ -68,7 +68,6 @@ _OWN: tuple[type, ...] = (
     OutcomeModel,
     Decorrelation,
     Recalibration,
-    Rate,
     Ratio,
     Rule,
     Schema,
@@ -133,6 +132,9 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
             f"A {type(thing).__name__} cannot be saved; give an estimate, distribution, rule, frontier, map or fitted "
             "estimator."
         )
+    if isinstance(thing, Frontier):
+        # Figures on people that took no part are not in an archive either; `evaluate` finds them again.
+        thing = replace(thing, held_out=())
     skops = _skops()
     with write_whole(path) as temporary:
         try:

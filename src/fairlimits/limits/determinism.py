@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairlimits._util.states import Described
 from fairlimits.errors import FileError, InputError
 from fairlimits.notions import INDIVIDUAL, NOTIONS
 
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
 # A cost below this does not show in a figure of four digits.
 _NOTHING = 5e-5
 
+# Sums of probabilities are 1 up to rounding.
+_ROUNDING = 1e-6
+
 
 @dataclass(frozen=True)
-class Determinism:
+class Determinism(Described):
     """The best rule with coins beside a rule without, at the same tolerances.
 
     Parameters
@@ -99,9 +103,9 @@ class Determinism:
             found = cls(plain[0], gaps, plain[1], plain[2], level)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FileError(f"What the file says of coins is damaged ({error}); save the rule again.") from error
-        if not (0 <= found.accuracy <= 1 and 0 <= found.by_lot <= 1 and found.cost_at_most >= 0) or not set(
-            gaps
-        ) <= set(NOTIONS):
+        shares = [found.accuracy, found.by_lot, *(gap for gap in gaps.values() if not math.isnan(gap))]
+        within = all(-_ROUNDING <= share <= 1 + _ROUNDING for share in shares) and 0 <= found.cost_at_most < math.inf
+        if not within or not (level is None or 0 < level < 1) or not set(gaps) <= set(NOTIONS):
             raise FileError("What the file says of coins has numbers that cannot be; save the rule again.")
         return found
 

@@ -18,7 +18,7 @@ from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, figure_style
 from fairlimits._util.progress import Progress
-from fairlimits._util.states import Checked
+from fairlimits._util.states import Checked, check_items, check_kinds
 from fairlimits._util.types import Flags, Floats
 from fairlimits.errors import FileError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood
@@ -362,6 +362,11 @@ class Frontier(Checked, Shown):
 
     def _check(self) -> None:
         """Refuse rules that are damaged, or not those of the grid."""
+        check_kinds(self, grid=Mapping, exact=bool, held_out=tuple)
+        check_items(self, rules=Rule)
+        for values in self.grid.values():
+            if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype != np.float64:
+                raise InputError("its tolerances are not numbers")
         for rule in self.rules:
             rule._check()
         points = {len(self.rules), *(len(values) for values in self.grid.values())}

@@ -9,6 +9,7 @@ from typing import Any
 
 from fairlimits._util import plain
 from fairlimits._util.archives import reading
+from fairlimits._util.states import Described
 from fairlimits.errors import FileError, InputError
 from fairlimits.notions import NOTIONS
 
@@ -16,7 +17,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Guarantee:
+class Guarantee(Described):
     """What is known about a rule's gaps among people whom nobody has seen.
 
     Parameters

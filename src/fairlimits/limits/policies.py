@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairlimits._util.states import Checked, check_kinds
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Schema
 from fairlimits.errors import InputError
@@ -16,7 +17,7 @@ from fairlimits.law import CellDistribution
 
 
 @dataclass(frozen=True, eq=False)
-class CellPolicy:
+class CellPolicy(Checked):
     """Everybody in a cell (and group) is decided alike.
 
     Parameters
@@ -33,8 +34,9 @@ class CellPolicy:
     scores: Floats
     aware: bool
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Refuse scores that do not fit the cells, or are not probabilities."""
+        check_kinds(self, law=CellDistribution, scores=np.ndarray, aware=bool)
         cells = (self.law.n_cells, self.law.n_groups) if self.aware else (self.law.n_cells,)
         if self.scores.shape != cells:
             raise InputError(f"The scores have shape {self.scores.shape}; the cells need {cells}.")

@@ -19,7 +19,7 @@ from fairlimits._util.archives import check_members, nest, read_archive, reading
 from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
-from fairlimits._util.states import Checked
+from fairlimits._util.states import Checked, check_items, check_kinds
 from fairlimits._util.types import Floats
 from fairlimits.data import DrawBy
 from fairlimits.errors import InputError
@@ -383,7 +383,8 @@ class Rule(Checked, Shown):
 
     def _check(self) -> None:
         """Refuse figures that are not those of the scores."""
-        self.policy.check()
+        self._check_kinds()
+        self.policy._check()
         mass = self.distribution.mass
         decided = mass if self.aware else mass.sum(axis=1)
         best = float(np.maximum(decided[..., 0], decided[..., 1]).sum())
@@ -395,6 +396,25 @@ class Rule(Checked, Shown):
             raise InputError(f"its optimality gap is {self.optimality_gap:g}")
         if self.guarantee is not None:
             self.guarantee.check(self.tolerances)
+
+    def _check_kinds(self) -> None:
+        """Refuse what cannot be part of a rule."""
+        none = type(None)
+        numbers = dict.fromkeys(("accuracy", "bayes_accuracy", "optimality_gap"), (int, float))
+        check_kinds(self, policy=CellPolicy, objective=Objective, neighbours=Neighbourhood, made=str, **numbers)
+        check_kinds(self, on_labels=(OnLabels, none), prices=(Mapping, none))
+        check_kinds(self, guarantee=(Guarantee, none), determinism=(Determinism, none))
+        check_items(self, requirements=Requirement)
+        for requirement in self.requirements:
+            requirement.check(self.groups)
+        check_tolerances(self.tolerances)
+        date.fromisoformat(self.made)
+        figures = dict(self.prices or {})
+        if self.on_labels is not None:
+            figures |= {"accuracy": self.on_labels.accuracy} | dict(self.on_labels.gaps)
+        for name, figure in figures.items():
+            if not isinstance(figure, float) or not (math.isnan(figure) or figure >= -_PRECISION):
+                raise InputError(f"its {name} is {figure!r}")
 
     def __repr__(self) -> str:
         asked = [*(f"{name} <= {value:g}" for name, value in self.tolerances.items()), *map(str, self.requirements)]

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from fairlimits._util.states import Checked
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
 from fairlimits.notions.rates import RateTable
 
 
 @dataclass(frozen=True)
-class Objective:
+class Objective(Checked):
     """What is maximised: a credit for each right decision, by label; all of it is linear in the scores.
 
     Parameters
@@ -51,6 +53,10 @@ class Objective:
     def in_words(self, value: float) -> str:
         """Say a value with the name of what it is."""
         return f"{self.name} {value:.4f}"
+
+    def _check(self) -> None:
+        if type(self) is Objective and self.name not in (ACCURACY.name, BALANCED_ACCURACY.name):
+            raise InputError(f"There is no objective {self.name!r}.")
 
     def __str__(self) -> str:
         return self.name
@@ -104,6 +110,9 @@ class Costs(Objective):
     def in_words(self, value: float) -> str:
         """Say a value with the name of what it is."""
         return f"expected cost {-value:.4f} a person"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"false_positive": self.false_positive, "false_negative": self.false_negative}
 
     def __str__(self) -> str:
         return f"costs {self.false_positive:g}:{self.false_negative:g}"

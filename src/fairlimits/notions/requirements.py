@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from fairlimits._util.small_samples import enough
+from fairlimits._util.states import check_kinds
 from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InputError
@@ -73,6 +74,9 @@ class Limit(Requirement):
             return replace(self, at_least=max(self.at_least - by, 0.0))
         assert self.at_most is not None
         return replace(self, at_most=min(self.at_most + by, 1.0))
+
+    def _check(self) -> None:
+        check_kinds(self, group=(str, type(None)))
 
     def check(self, groups: Sequence[str]) -> None:
         """Refuse a group that is not there."""

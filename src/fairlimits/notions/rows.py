@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairlimits._util.small_samples import ESTIMABLE_ROWS, enough, listed
+from fairlimits._util.states import Checked
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InputError
 from fairlimits.notions.rates import ROUNDING, AffineRates, Rate, RateTable
@@ -59,7 +60,7 @@ class Rows:
         )
 
 
-class Requirement(ABC):
+class Requirement(Checked, ABC):
     """Something that a rule must keep, linear in its scores."""
 
     @abstractmethod
@@ -97,7 +98,7 @@ class Requirement(ABC):
     def eased(self, by: float) -> Requirement:
         """Return the requirement with its bound moved outwards."""
 
-    def check(self, groups: Sequence[str]) -> None:  # noqa: B027 (most requirements name no group)
+    def check(self, groups: Sequence[str]) -> None:
         """Refuse groups that are not there."""
 
     def estimable(self, rows: Ints, groups: Sequence[str]) -> bool:

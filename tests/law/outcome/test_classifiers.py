@@ -22,7 +22,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fairlimits import estimate_outcome
 from fairlimits.data import Dataset, Encoding
-from fairlimits.law.outcome.classifiers import CodesView, EncodedView, view_for
+from fairlimits.errors import InputError
+from fairlimits.law.outcome.classifiers import Chances, CodesView, EncodedView, view_for
 
 TABLE = pa.table(
     {
@@ -90,3 +91,39 @@ def test_others_see_encoded_features(estimator: Any) -> None:
     assert np.isfinite(rows).all()
     found = estimate_outcome(DATA, estimator=estimator, folds=2)
     assert found.q.sum(axis=(1, 2)) == pytest.approx(1)
+
+
+class Astray(LogisticRegression):  # type: ignore[misc]
+    """Its numbers are damaged."""
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return nothing that is a chance."""
+        return np.full((len(X), 2), np.nan)
+
+
+def test_chances_that_are_not_numbers_are_refused() -> None:
+    with pytest.raises(InputError, match="The classifier Astray gave chances that are not one number"):
+        estimate_outcome(DATA, estimator=Astray(), folds=2)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"present": np.array([0, 5])},
+        {"present": np.array([1, 0])},
+        {"present": np.array([0.0, 1.0])},
+        {"present": np.array([[0, 1]])},
+        {"present": np.zeros(0, dtype=np.int64)},
+        {"classes": 1},
+        {"classes": None},
+        {"model": "a classifier"},
+        {"model": LogisticRegression()},
+        {"view": None},
+    ],
+)
+def test_what_a_file_says_of_a_classifier_is_checked(changed: dict[str, Any]) -> None:
+    fitted = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+    state = Chances(EncodedView(Encoding.fit(DATA)), fitted, np.array([0, 1]), 2).__getstate__()
+    Chances.__new__(Chances).__setstate__(state)
+    with pytest.raises((InputError, TypeError)):
+        Chances.__new__(Chances).__setstate__(state | changed)

@@ -18,7 +18,7 @@ from fairlimits._util.archives import check_members, nest, read_archive, reading
 from fairlimits._util.frames import ARROW, of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, figure_style
-from fairlimits._util.states import Checked
+from fairlimits._util.states import Checked, check_kinds
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, set_aside_note, value_text
 from fairlimits.errors import FileError, InputError
@@ -374,8 +374,6 @@ class CellDistribution(Checked, Shown):
             places = None
             if "places" in header and encoding is not None:
                 places = OutcomeCells.unpack(header["places"], unnest("places", arrays), encoding)
-                if places.model.schema != schema or len(places.codewords) != len(arrays["mass"]):
-                    raise FileError("The file's cells and its estimate do not fit; save it again.")
             found = cls(
                 mass=arrays["mass"],
                 groups=plain.items(header, "groups", str, "The distribution"),
@@ -393,6 +391,18 @@ class CellDistribution(Checked, Shown):
 
     def _check(self) -> None:
         """Refuse parts that contradict each other."""
+        check_kinds(
+            self,
+            encoding=(Encoding, type(None)),
+            schema=(Schema, type(None)),
+            origin=Origin,
+            places=(OutcomeCells, type(None)),
+            labelled=(LabelledCells, type(None)),
+        )
+        if self.places is not None:
+            told = self.places.model.schema == self.schema and self.places.space.encoding == self.encoding
+            if not told or len(self.places.codewords) != self.n_cells:
+                raise FileError("The file's cells and its estimate do not fit; save it again.")
         if self.schema is not None and self.schema.groups != self.groups:
             raise InputError("The groups of the distribution are not those of its schema.")
         if self.schema is not None and self.encoding is not None:

@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.spatial.distance import cdist, pdist, squareform
 
+from fairlimits._util.states import Checked
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Encoding
 from fairlimits.errors import InputError
@@ -34,7 +35,7 @@ MOST_CELLS = 16_384
 
 
 @dataclass(frozen=True)
-class Neighbourhood:
+class Neighbourhood(Checked):
     """Which cells individual fairness compares, and how strictly.
 
     Parameters

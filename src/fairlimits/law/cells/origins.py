@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, TypeAlias, get_args
 
+from fairlimits._util.states import Described
 from fairlimits.errors import FileError
 
 Partition: TypeAlias = Literal["features", "outcome", "blend"]
@@ -25,7 +26,7 @@ _WHOLE = {"rows": 0, "n_samples": 1, "random_state": 0, "iterations": 0, "merged
 
 
 @dataclass(frozen=True)
-class Origin:
+class Origin(Described):
     """How a distribution was made; None is what is not known, or has no meaning for it.
 
     Parameters

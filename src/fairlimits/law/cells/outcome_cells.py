@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlimits._util.archives import nest, unnest
+from fairlimits._util.states import Checked, check_kinds
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Encoding
 from fairlimits.errors import FileError, InputError
@@ -23,7 +24,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
+class Space(Checked):
     """Where rows lie: by their q, by their features, or by both.
 
     An entry of q is divided by the square root of its mean, so that small groups and rare labels are told apart as
@@ -64,9 +65,17 @@ class Space:
             parts.append(encoded * np.float32(self.feature_scale))
         return np.ascontiguousarray(np.hstack(parts))
 
+    def _check(self) -> None:
+        """Refuse a space in which rows cannot be placed."""
+        check_kinds(self, divisor=np.ndarray, encoding=Encoding, outcome_scale=float, feature_scale=float)
+        scales = [self.outcome_scale, self.feature_scale]
+        sizes = np.append(self.divisor, [1 + scale for scale in scales]) if self.divisor.dtype == np.float64 else [-1.0]
+        if not np.isfinite(sizes).all() or not (np.asarray(sizes) > 0).all() or min(scales) < 0:
+            raise FileError("The file's cells lie where no row can be; save it again.")
+
 
 @dataclass(frozen=True, eq=False)
-class OutcomeCells:
+class OutcomeCells(Checked):
     """How a row finds its cell: it goes to the nearest codeword of the space.
 
     Parameters
@@ -154,15 +163,23 @@ class OutcomeCells:
         model = OutcomeModel._unpack(header["model"], unnest("model", arrays))
         scales = [float(header[name]) for name in ("outcome_scale", "feature_scale")]
         divisor, codewords = np.asarray(arrays["divisor"]), np.asarray(arrays["codewords"])
-        columns = divisor.size + (encoding.n_columns if scales[1] > 0 else 0)
-        fits = divisor.shape == (len(model.schema.groups), 2) and codewords.shape[1:] == (columns,) and len(codewords)
-        whole = fits and np.isfinite(divisor).all() and (divisor > 0).all() and np.isfinite(codewords).all()
-        if not whole or not np.isfinite(scales).all() or min(scales) < 0 or codewords.dtype != np.float32:
+        found = cls(model, Space(divisor, encoding, *scales), codewords, arrays.get("cuts"))
+        found.space._check()
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        """Refuse cells that do not fit the estimate."""
+        check_kinds(self, model=OutcomeModel, space=Space, codewords=np.ndarray, cuts=(np.ndarray, type(None)))
+        space, codewords, cuts = self.space, self.codewords, self.cuts
+        columns = space.divisor.size + (space.encoding.n_columns if space.feature_scale > 0 else 0)
+        fits = space.divisor.shape == (len(self.model.schema.groups), 2) and codewords.shape[1:] == (columns,)
+        if not fits or not len(codewords) or codewords.dtype != np.float32 or not np.isfinite(codewords).all():
             raise FileError("The file's cells and its estimate do not fit; save it again.")
-        cuts = arrays.get("cuts")
-        if (scales[1] == 0) != (cuts is not None) or (cuts is not None and not _are_cuts(cuts, divisor, codewords)):
+        if (space.feature_scale == 0) != (cuts is not None):
             raise FileError("The file's cells and their order do not fit; save it again.")
-        return cls(model, Space(np.asarray(divisor, dtype=np.float64), encoding, *scales), codewords, cuts)
+        if cuts is not None and not _are_cuts(cuts, space.divisor, codewords):
+            raise FileError("The order of the file's cells is damaged; save it again.")
 
 
 def chance_cuts(mass: Floats, chance: Floats, weight: Floats) -> Floats:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from fairlimits._util.states import Checked, check_items, check_kinds
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Encoding, Schema
 from fairlimits.errors import InputError
@@ -40,13 +41,18 @@ _LARGEST = float(np.finfo(np.float32).max)
 class View(Protocol):
     """How a classifier sees rows; what is given, if anything, has one value for each row and comes last."""
 
+    @property
+    def encoding(self) -> Encoding:
+        """Features as numbers, or only what stands in for missing ones."""
+        ...
+
     def __call__(self, columns: Columns, n_rows: int, given: Ints | None) -> Floats:
         """Write rows as a matrix."""
         ...
 
 
 @dataclass(frozen=True)
-class CodesView:
+class CodesView(Checked):
     """A column for each feature in the order of the schema: numbers as they are, categories as their codes.
 
     Parameters
@@ -78,9 +84,12 @@ class CodesView:
             out[:, -1] = given
         return out
 
+    def _check(self) -> None:
+        check_kinds(self, schema=Schema, encoding=Encoding, missing=bool)
+
 
 @dataclass(frozen=True)
-class EncodedView:
+class EncodedView(Checked):
     """Numbers scaled, a column for each category, no missing values."""
 
     encoding: Encoding
@@ -89,6 +98,9 @@ class EncodedView:
         """Write rows as a matrix."""
         encoded = self.encoding.transform(columns, n_rows).astype(np.float64)
         return encoded if given is None else np.column_stack([encoded, given])
+
+    def _check(self) -> None:
+        check_kinds(self, encoding=Encoding)
 
 
 def view_for(estimator: Any, schema: Schema, encoding: Encoding) -> View:
@@ -104,7 +116,7 @@ def view_for(estimator: Any, schema: Schema, encoding: Encoding) -> View:
 
 
 @dataclass(frozen=True)
-class Chances:
+class Chances(Checked):
     """A fitted classifier.
 
     Parameters
@@ -132,13 +144,39 @@ class Chances:
         elif n_rows:
             given = None if value is None else np.full(n_rows, value, dtype=np.int64)
             with threadpool_limits(limits=1):
-                chances[:, self.present] = self.model.predict_proba(self.view(columns, n_rows, given))
+                chances[:, self.present] = self._asked(self.view(columns, n_rows, given))
         chances = np.maximum(chances, LEAST_CHANCE)
         return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
+    def _asked(self, matrix: Floats) -> Floats:
+        """Ask the classifier, which is somebody else's."""
+        found = np.asarray(self.model.predict_proba(matrix))
+        if found.shape != (len(matrix), len(self.present)) or not np.isfinite(found).all():
+            raise InputError(
+                f"The classifier {type(self.model).__name__} gave chances that are not one number for each row and "
+                "class; fit it again, or give another one."
+            )
+        return found
+
+    def _check(self) -> None:
+        """Refuse classes that the classifier does not have."""
+        check_kinds(self, view=(CodesView, EncodedView), present=np.ndarray, classes=int)
+        present = self.present
+        whole = present.ndim == 1 and len(present) > 0 and present.dtype.kind in "iu"
+        if not whole or (present[1:] <= present[:-1]).any():
+            raise InputError("the classes of a classifier are not there, or not in order")
+        if not 0 <= present[0] <= present[-1] < self.classes:
+            raise InputError(f"a classifier has the classes {present.tolist()} of {self.classes}")
+        if self.model is None:
+            return
+        if not hasattr(self.model, "predict_proba"):
+            raise InputError(f"a classifier is a {type(self.model).__name__}, which gives no chances")
+        if not np.array_equal(getattr(self.model, "classes_", ()), present):
+            raise InputError("a classifier has other classes than those it was learned from")
+
 
 @dataclass(frozen=True, eq=False)
-class ClassifierLaw:
+class ClassifierLaw(Checked):
     """q(x) = P(Y | x) P(A | x, Y), both by classifiers, averaged over folds.
 
     Parameters
@@ -173,6 +211,15 @@ class ClassifierLaw:
         label = self.label[fold].predict(columns, n_rows, None)
         sides = [self.group[fold].predict(columns, n_rows, y) * label[:, [y]] for y in (0, 1)]
         return np.stack(sides, axis=2)
+
+    def check_fits(self, groups: int) -> None:
+        """Refuse classifiers that do not tell labels and groups apart."""
+        sizes = {chances.classes for chances in self.label}, {chances.classes for chances in self.group}
+        if sizes != ({2}, {groups}) or len(self.label) != len(self.group):
+            raise InputError(f"classifiers of {sizes[0]} labels and {sizes[1]} groups do not fit {groups} groups")
+
+    def _check(self) -> None:
+        check_items(self, label=Chances, group=Chances)
 
 
 def fit_chances(

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairlimits._util.archives import nest, unnest
+from fairlimits._util.states import check_kinds
 from fairlimits._util.threads import ONE_BLAS_THREAD
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset, Encoding, Schema, read_features
 from fairlimits.errors import FileError, InputError
-from fairlimits.law.outcome.classifiers import ClassifierLaw
+from fairlimits.law.outcome.classifiers import ClassifierLaw, CodesView
 from fairlimits.law.outcome.codes import Codes, Columns
 from fairlimits.law.outcome.ensembles import Ensemble, distinct_rows
 from fairlimits.law.outcome.recalibration import Recalibration
@@ -228,6 +229,18 @@ class OutcomeModel:
             model = OutcomeModel._unpack(json.loads(state["header"]), state["arrays"])
             state = {"schema": model.schema, "law": model.law, "recalibration": model.recalibration}
         self.__dict__.update(state)
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse parts that contradict each other."""
+        check_kinds(self, schema=Schema, law=(SplitLaw, ClassifierLaw), recalibration=Recalibration)
+        self.recalibration.check_groups(len(self.schema.groups))
+        if isinstance(self.law, ClassifierLaw):
+            self.law.check_fits(len(self.schema.groups))
+            for chances in (*self.law.label, *self.law.group):
+                check_encoding(chances.view.encoding, self.schema)
+                if isinstance(chances.view, CodesView) and chances.view.schema != self.schema:
+                    raise InputError("a classifier sees other features than those of the estimate")
 
     def __repr__(self) -> str:
         return f"OutcomeModel({self.n_folds} folds, groups {', '.join(self.schema.groups)})"

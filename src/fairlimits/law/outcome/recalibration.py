@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from fairlimits._util.states import Checked, check_kinds
 from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import FileError
 
@@ -35,9 +36,12 @@ _LEAST_CHANCE = 1e-12
 # Probabilities nearer to 0 or 1 than this have no log-odds of their own.
 _LEAST = 1e-6
 
+# No fit comes near it: coefficients are drawn to 0, and log-odds of such probabilities are below 14.
+_LARGEST = 50.0
+
 
 @dataclass(frozen=True, eq=False)
-class Recalibration:
+class Recalibration(Checked):
     """How an estimate of q is corrected.
 
     Parameters
@@ -123,10 +127,23 @@ class Recalibration:
             centre, scale = float(record["centre"]), float(record["scale"])
         except (LookupError, TypeError, ValueError) as error:
             raise FileError(f"The correction of the file's estimate is damaged ({error}); save it again.") from error
-        whole = np.isfinite([centre, scale]).all() and np.isfinite(coefficient).all() and scale > 0
-        if coefficient.shape != (2, groups, 2) or not whole:
+        found = cls(centre, scale, coefficient)
+        found._check()
+        found.check_groups(groups)
+        return found
+
+    def _check(self) -> None:
+        """Refuse numbers that correct nothing, or make a probability something else."""
+        check_kinds(self, centre=float, scale=float, coefficient=np.ndarray)
+        whole = self.coefficient.dtype == np.float64 and self.coefficient.ndim == 3
+        numbers = np.append(self.coefficient, [self.centre, self.scale]) if whole else np.array([np.nan])
+        if not (np.abs(numbers) < _LARGEST).all() or not self.scale > 0:
+            raise FileError("The file's estimate has a correction by numbers that cannot be; save it again.")
+
+    def check_groups(self, groups: int) -> None:
+        """Refuse a correction of another number of groups."""
+        if self.coefficient.shape != (2, groups, 2):
             raise FileError("The file's estimate has a correction that does not fit its groups; save it again.")
-        return cls(centre, scale, coefficient)
 
 
 def _log_odds(q: Floats) -> Floats:
