@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks import (
     ablation,
-    any_size,
+    any_size_page,
     deciding,
     decorrelation,
     explorer,
@@ -76,7 +76,7 @@ def _scale() -> str:
 
 
 def _any_size() -> str:
-    return any_size.markdown(any_size.run())
+    return any_size_page.markdown(any_size_page.run())
 
 
 def _law_cost() -> str:
