@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks import (
-    any_size,
+    any_size_page,
     deciding,
     decorrelation,
     explorer,
@@ -77,7 +77,7 @@ def _scale() -> str:
 
 
 def _any_size() -> str:
-    return any_size.markdown(any_size.run())
+    return any_size_page.markdown(any_size_page.run())
 
 
 def _law_cost() -> str:

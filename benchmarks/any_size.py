@@ -36,7 +36,6 @@ import fairlimits as fl
 from benchmarks.cases import peak_megabytes, table
 from benchmarks.passes import memory, watched
 
-ROWS = (1, 10, 50)  # million
 FILE_ROWS = 1_000_000
 ROLES: dict[str, Any] = {"label": "y", "sensitive": "a"}
 TOLERANCE = 0.05
@@ -120,6 +119,7 @@ def measure(folder: Path, files: int) -> dict[str, Any]:
     for own in passes:
         spent[own.name] = spent.get(own.name, 0.0) + 1e6 * own.rows / rows
     return {
+        "on the sample": sum(own.waited for own in passes if own.name == "sample"),
         "rows": rows,
         "plug-in": rule.accuracy,
         "held out": list(held.accuracy),
@@ -147,27 +147,43 @@ def of_a_sample(folder: Path) -> float:
     return fl.solve(fl.Dataset.from_frame(some, **ROLES), {"DP": TOLERANCE}).accuracy
 
 
-def run(sizes: tuple[int, ...] = ROWS) -> list[dict[str, Any]]:
-    """Measure each size in a fresh process; fifty million rows take 1.5 GB of disk for a while."""
-    results = []
-    for files in sizes:
-        folder = Path(tempfile.mkdtemp(prefix="fairlimits-any-size-"))
-        try:
-            write_rows(folder, files)
-            load = os.getloadavg()[0]
-            command = [sys.executable, "-m", "benchmarks.any_size", str(folder), str(files)]
-            answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            found = json.loads(answer.stdout)
-            found |= {"truth": true_limit(files), "features": measure_features(folder), "sample": of_a_sample(folder)}
-            results.append(found | {"load": load})
-            print(json.dumps(results[-1]), file=sys.stderr, flush=True)
-        finally:
-            shutil.rmtree(folder)
-    return results
+def of_size(files: int) -> dict[str, Any]:
+    """Measure so many millions of rows, which take 30 MB of disk each for a while."""
+    folder = Path(tempfile.mkdtemp(prefix="fairlimits-any-size-"))
+    try:
+        write_rows(folder, files)
+        return of_files(folder, files)
+    finally:
+        shutil.rmtree(folder)
 
 
-def markdown(results: list[dict[str, Any]]) -> str:
-    """Write the results as tables."""
+def of_files(folder: Path, files: int) -> dict[str, Any]:
+    """Measure files that are there already, and what they are compared with."""
+    load = os.getloadavg()[0]
+    found = in_fresh_process("benchmarks.any_size", str(folder), str(files))
+    found |= {"truth": true_limit(files), "features": measure_features(folder), "sample": of_a_sample(folder)}
+    return found | {"load": load}
+
+
+def in_fresh_process(*module: str) -> dict[str, Any]:
+    """What a module prints that is run in a process of its own."""
+    answer = subprocess.run([sys.executable, "-m", *module], stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(answer.stdout)
+    return found
+
+
+def further(results: list[dict[str, Any]]) -> dict[str, float]:
+    """What a further row costs in each pass, between the two largest sizes; of one size, what each of its rows cost."""
+    if len(results) == 1:
+        return dict(results[0]["passes"])
+    less, more = results[-2:]
+    rows = more["rows"] - less["rows"]
+    names = more["passes"]
+    return {name: (names[name] * more["rows"] - less["passes"][name] * less["rows"]) / rows for name in names}
+
+
+def tables(results: list[dict[str, Any]]) -> str:
+    """Write what was measured at some sizes as tables."""
     heads = ("rows", "true limit", "plug-in", "off by (points)", "held out", "its DP gap", "sample of 50,000 off by")
     lines = [
         (
@@ -211,22 +227,18 @@ def _passes(results: list[dict[str, Any]]) -> str:
         [f"{own['rows']:,} rows", *(f"{each:.2f}" for each in (*own["passes"].values(), sum(own["passes"].values())))]
         for own in results
     ]
-    further = []
-    for less, more in pairwise(results):
-        rows = more["rows"] - less["rows"]
-        spent = [(more["passes"][name] * more["rows"] - less["passes"][name] * less["rows"]) / rows for name in names]
-        further.append([*spent, sum(spent)])
-        lines.append([f"a further row, {less['rows']:,} to {more['rows']:,}", *(f"{each:.2f}" for each in further[-1])])
+    steps = [further([less, more]) for less, more in pairwise(results)]
+    for (less, more), step in zip(pairwise(results), steps, strict=True):
+        spent = [*step.values(), sum(step.values())]
+        lines.append([f"a further row, {less['rows']:,} to {more['rows']:,}", *(f"{each:.2f}" for each in spent)])
     text = table(heads, lines)
-    if len(further) > 1:
-        apart = [max(own) / min(own) - 1 if min(own) > 0 else np.inf for own in zip(*further, strict=True)]
+    if len(steps) > 1:
+        spent_in = [[*step.values(), sum(step.values())] for step in steps]
+        apart = [max(own) / min(own) - 1 if min(own) > 0 else np.inf for own in zip(*spent_in, strict=True)]
         each = ", ".join(f"{name} {100 * own:.0f}%" for name, own in zip([*names, "together"], apart, strict=True))
         text += f"\n\nWhat a further row costs differs from size to size by: {each}."
     return text
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        print(json.dumps(measure(Path(sys.argv[1]), int(sys.argv[2]))))
-    else:
-        print(markdown(run(tuple(map(int, sys.argv[1:])) or ROWS)))
+    print(json.dumps(measure(Path(sys.argv[1]), int(sys.argv[2]))))

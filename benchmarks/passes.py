@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+from fairlimits.data.buckets import FileBuckets
 from fairlimits.data.parts import ArrowParts
 
 NAMES = {
@@ -21,15 +22,24 @@ NAMES = {
     "_drawn": "placing",
     "_summed": "summing q",
     "_judged": "judging",
+    "CountKinds": "counting kinds",
+    "_features_of": "sample of kinds",
+    "to_learn_from": "drawing from kinds",
+    "_summed of kinds": "summing kinds",
+    "_evidence": "bounds",
 }
 
 
 class Pass(NamedTuple):
-    """One pass: what it is for, seconds of processor that its rows took, and those of what was made of their sum."""
+    """One pass: what it is for, seconds of processor that its rows took, and what making something of their sum took.
+
+    The latter in seconds of processor, and in seconds that passed: much of it is done by other processes.
+    """
 
     name: str
     rows: float
-    finish: float
+    finish: float = 0.0
+    waited: float = 0.0
 
 
 @contextmanager
@@ -39,23 +49,41 @@ def watched() -> Iterator[list[Pass]]:
     Processor time is that of all threads of this process, and of no other: learners work in processes of their own.
     """
     passes: list[Pass] = []
-    fold = ArrowParts.fold
+    fold, deal, each = ArrowParts.fold, ArrowParts.deal, FileBuckets.each
 
     def timed(self: ArrowParts, work: Any, add: Any, finish: Callable[[Any], Any], **options: Any) -> Any:
         begin = time.process_time()
-        read = [begin]
+        read = [begin, time.perf_counter()]
 
         def finished(total: Any) -> Any:
-            read[0] = time.process_time()
+            read[:] = time.process_time(), time.perf_counter()
             return finish(total)
 
         answer = fold(self, work, add, finished, **options)
-        name = (work.func if isinstance(work, partial) else work).__name__
-        passes.append(Pass(NAMES.get(name, name), read[0] - begin, time.process_time() - read[0]))
+        ended = time.process_time() - read[0], time.perf_counter() - read[1]
+        passes.append(Pass(_name(work), read[0] - begin, *ended))
         return answer
 
-    with patch.object(ArrowParts, "fold", timed):
+    def counted(call: Any, suffix: str = "") -> Any:
+        def counting(self: Any, work: Any, *others: Any, **options: Any) -> Any:
+            begin = time.process_time()
+            answer = call(self, work, *others, **options)
+            passes.append(Pass(_name(work, suffix), time.process_time() - begin))
+            return answer
+
+        return counting
+
+    with (
+        patch.object(ArrowParts, "fold", timed),
+        patch.object(ArrowParts, "deal", counted(deal)),
+        patch.object(FileBuckets, "each", counted(each, " of kinds")),
+    ):
         yield passes
+
+
+def _name(work: Any, suffix: str = "") -> str:
+    own = work.func if isinstance(work, partial) else type(work)
+    return NAMES.get(own.__name__ + suffix) or NAMES.get(own.__name__, own.__name__)
 
 
 @contextmanager

@@ -64,6 +64,7 @@ def one_draw(
     data, kind = known.draw(10_000 + draw)
     start = time.process_time()
     study = Study.of(data, random_state=draw) if learners == "default" else _with_linear_model(data, draw)
+    assert isinstance(study.twins, Twins)
     record: dict[str, Any] = {"draw": draw, "law": known.name, "rows": data.n_rows, "lines": {}}
     for aware in (False, True):
         seen = sees(aware)

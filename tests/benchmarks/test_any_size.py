@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import any_size
+from benchmarks import any_size, any_size_page
 
 
 def test_the_simulated_law_is_a_law_and_its_last_files_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,7 +23,10 @@ def test_the_simulated_law_is_a_law_and_its_last_files_differ(tmp_path: Path, mo
     assert found["rows"] == 6000
     truth = any_size.true_limit(3)
     assert abs(found["plug-in"] - truth) < 0.06
-    text = any_size.markdown([found | {"truth": truth, "features": 1.0, "sample": truth + 0.01, "load": 0.5}])
+    beside = {"truth": truth, "features": 1.0, "sample": truth + 0.01, "load": 0.5}
+    text = any_size_page.markdown({"3 million": found | beside})
+    assert "By calculation from these rates; nobody has run it." in text
+    assert found["on the sample"] > 0
     assert "| 6,000 |" in text
     assert set(found["passes"]) == {"columns", "medians", "sides", "sample", "placing", "summing q", "judging"}
     assert all(own > 0 for own in found["passes"].values())
@@ -37,3 +40,16 @@ def test_what_a_further_row_costs_is_the_difference_of_two_sizes() -> None:
     text = any_size._passes(sizes)
     assert "| a further row, 1 to 2 | 2.00 | 1.00 | 3.00 |" in text
     assert "columns 0%, sample 0%, together 0%" in text
+
+
+def test_what_was_measured_is_said_and_nothing_else() -> None:
+    sample = {"plug-in": 0.8, "accuracy": [0.8, 0.79, 0.81], "gap": [0.05, 0.04, 0.06]}
+    memory = {"in memory": sample, "streamed": sample, "apart": 2e-16, "counts equal": True}
+    one, two = ({"learning": 9.0, "passes": 20.0 / n, "busiest": 18.0 / n, "figures": [0.8]} for n in (1, 2))
+    text = any_size_page.markdown({"memory": memory, "workers": {"rows": 1000, "load": 0.1, "1": one, "2": two}})
+    assert "counts are equal" in text
+    assert "2.00 times faster" in text
+    assert "Ceilings" not in text
+    assert "A billion rows" not in text
+    text = any_size_page.markdown({"curve": {"rows": 1000, "curve": [[500, 0.7, 0.0, 0.0]]}})
+    assert "500 0.70000" in text

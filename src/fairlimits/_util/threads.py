@@ -1,12 +1,17 @@
-"""How many cores this process may use, and how BLAS is kept from using them all."""
+"""How many cores this process may use, work in threads on them, and how BLAS is kept from using them all."""
 
 from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
+
+Answer = TypeVar("Answer")
 
 
 def usable_cores() -> int:
@@ -14,6 +19,21 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def side_by_side(tasks: Iterable[Callable[[], Answer]], threads: int) -> Iterator[Answer]:
+    """Do tasks in some threads, and give the answers in order; one task more than there are threads is at hand."""
+    waiting: deque[Future[Answer]] = deque()
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for task in tasks:
+            waiting.append(pool.submit(task))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 class _OneBlasThread:

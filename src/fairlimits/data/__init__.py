@@ -10,9 +10,10 @@ from fairlimits.data.benchmarks import (
     load_table,
 )
 from fairlimits.data.bins import Bins, bin_names, parse_bins
+from fairlimits.data.buckets import Buckets, Entries
 from fairlimits.data.columns import Table, as_table, holds_dates, read_numbers, read_values
 from fairlimits.data.dataset import Dataset
-from fairlimits.data.draws import DrawBy, check_draw_by, check_seed, content_keys, row_draws
+from fairlimits.data.draws import DrawBy, array_keys, check_draw_by, check_seed, content_keys, key_draws, row_draws
 from fairlimits.data.encoding import EncodedFeature, Encoding
 from fairlimits.data.features import read_all_columns
 from fairlimits.data.loading import open_data
@@ -33,12 +34,14 @@ __all__ = [
     "SET_ASIDE",
     "BenchmarkStatus",
     "Bins",
+    "Buckets",
     "Concern",
     "Dataset",
     "Draw",
     "DrawBy",
     "EncodedFeature",
     "Encoding",
+    "Entries",
     "Feature",
     "Learned",
     "Part",
@@ -50,6 +53,7 @@ __all__ = [
     "Stream",
     "Table",
     "Watched",
+    "array_keys",
     "arrow_column",
     "as_table",
     "benchmark_file",
@@ -67,6 +71,7 @@ __all__ = [
     "holds_dates",
     "is_frame",
     "is_pattern",
+    "key_draws",
     "load_dataset",
     "load_table",
     "open_data",

@@ -11,8 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from fairlimits._util.dask import check_client, dask_module
 from fairlimits._util.progress import Progress, silent
+from fairlimits._util.threads import ONE_BLAS_THREAD
+from fairlimits.data.buckets import Buckets, Entries, split
 from fairlimits.data.parts import Part, add_up, arrow_parts, is_arrow_dataset, row_groups
 from fairlimits.errors import InputError
 
@@ -24,6 +28,9 @@ Result = TypeVar("Result")
 
 # Answers added up by one task.
 _FAN = 8
+
+# Tasks that sort answers into buckets, at most: each hands something to every bucket.
+_MOST_DEALERS = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +84,39 @@ class DaskParts:
     ) -> Result | None:
         """Do some work on every part, add up the answers in order, and finish the sum (see `Parts`)."""
         dask = dask_module()
+        level = self._answers(work, columns)
+        while len(level) > 1:
+            level = [dask.delayed(_sum)(add, level[at : at + _FAN]) for at in range(0, len(level), _FAN)]
+        total = dask.delayed(_finished)(finish, level[0])
+        tell(0.0, f"on {'Dask' if self.client is None else 'the cluster'}")
+        result: Result | None
+        result = dask.compute(total)[0] if self.client is None else self.client.compute(total).result()
+        tell(1.0, "done")
+        return result
+
+    def deal(
+        self,
+        work: Callable[[Part, Any], Entries | None],
+        settle: Callable[[Entries], Entries],
+        buckets: int,
+        *,
+        columns: Sequence[str] | None = None,
+        tell: Progress = silent,
+    ) -> Buckets:
+        """Sort what some work finds in every part into buckets, which stay on the workers (see `Parts`)."""
+        dask = dask_module()
+        answers = self._answers(work, columns)
+        fan = max(_FAN, -(-len(answers) // _MOST_DEALERS))
+        dealers = [dask.delayed(_dealt)(buckets, answers[at : at + fan]) for at in range(0, len(answers), fan)]
+        picked = [[dask.delayed(_pick)(own, number) for own in dealers] for number in range(buckets)]
+        settled = [dask.delayed(_settled)(settle, own) for own in picked]
+        tell(0.0, f"on {'Dask' if self.client is None else 'the cluster'}")
+        kept = dask.persist(*settled) if self.client is None else self.client.persist(settled)
+        return DaskBuckets(tuple(kept), self.client)
+
+    def _answers(self, work: Callable[[Part, Any], Any], columns: Sequence[str] | None) -> list[Any]:
+        """Tasks that do some work on every part."""
+        dask = dask_module()
         chosen = list(self.names if columns is None else columns)
         # What the tasks share, such as a codebook, is a task itself: it travels to each worker once.
         if is_arrow_dataset(self.source):
@@ -87,15 +127,31 @@ class DaskParts:
             pieces = self.source[chosen].to_delayed()
             parts = [Part(number) for number in range(len(pieces))]
             shared = dask.delayed(partial(_answer, work))
-        level = [dask.delayed(_call)(shared, part, piece) for part, piece in zip(parts, pieces, strict=True)]
-        while len(level) > 1:
-            level = [dask.delayed(_sum)(add, level[at : at + _FAN]) for at in range(0, len(level), _FAN)]
-        total = dask.delayed(_finished)(finish, level[0])
-        tell(0.0, f"on {'Dask' if self.client is None else 'the cluster'}")
-        result: Result | None
-        result = dask.compute(total)[0] if self.client is None else self.client.compute(total).result()
-        tell(1.0, "done")
-        return result
+        return [dask.delayed(_call)(shared, part, piece) for part, piece in zip(parts, pieces, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class DaskBuckets:
+    """Buckets on the workers of a cluster, which keep them; those of a worker that is lost are made again.
+
+    Parameters
+    ----------
+    kept : tuple of dask.delayed.Delayed
+        The buckets.
+    client : distributed.Client, optional
+        The cluster.
+    """
+
+    kept: tuple[Any, ...]
+    client: Any
+
+    def each(self, work: Callable[[int, Entries], Answer]) -> list[Answer]:
+        """Do some work on every bucket that has entries, where it is."""
+        dask = dask_module()
+        shared = dask.delayed(work)
+        tasks = [dask.delayed(_on_bucket)(shared, number, own) for number, own in enumerate(self.kept)]
+        found = dask.compute(*tasks) if self.client is None else self.client.gather(self.client.compute(tasks))
+        return [own for own in found if own is not None]
 
 
 def _row_groups(source: pads.Dataset) -> tuple[list[Part], list[pads.Fragment]]:
@@ -133,6 +189,29 @@ def _read_answer(
 
 def _answer(work: Callable[[Part, Any], Answer | None], part: Part, frame: Any) -> Answer | None:
     return work(part, frame) if len(frame) else None
+
+
+def _dealt(buckets: int, answers: list[Entries | None]) -> list[Entries] | None:
+    given = [split(own, buckets) for own in answers if own is not None]
+    return [np.concatenate(own) for own in zip(*given, strict=True)] if given else None
+
+
+def _pick(dealt: list[Entries] | None, number: int) -> Entries | None:
+    # A copy: a view would keep all buckets of the dealer.
+    return None if dealt is None else dealt[number].copy()
+
+
+def _settled(settle: Callable[[Entries], Entries], picked: list[Entries | None]) -> Entries | None:
+    given = [own for own in picked if own is not None and len(own)]
+    return settle(np.concatenate(given)) if given else None
+
+
+def _on_bucket(work: Callable[[int, Entries], Answer], number: int, entries: Entries | None) -> Answer | None:
+    if entries is None:
+        return None
+    # Sums are those of one process, to the last digit.
+    with ONE_BLAS_THREAD:
+        return work(number, entries)
 
 
 def _sum(add: Callable[[Answer, Answer], Answer], answers: list[Answer | None]) -> Answer | None:

@@ -6,9 +6,9 @@ content, as if it stood alone, the second another, and so on. A draw by content 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -64,6 +64,25 @@ def position_draws(random_state: int | str, file: int, first: int, rows: int) ->
     with np.errstate(over="ignore"):
         start = _mix(np.uint64(_hashed(str(random_state))) ^ _mix(np.asarray([file], dtype=np.uint64)))
     return _unit(_mix(start ^ _mix(np.arange(first, first + rows, dtype=np.uint64))))
+
+
+def array_keys(arrays: Iterable[NDArray[Any]], random_state: int | str) -> NDArray[np.uint64]:
+    """64 bits for each entry of some arrays of numbers: a hash of the seed and of the numbers, in their order."""
+    state: NDArray[np.uint64] | None = None
+    for own in arrays:
+        if own.dtype.kind == "f":
+            # Adding 0 turns -0 into 0, which it equals.
+            own = np.where(np.isnan(own), _MISSING, np.asarray(own + 0.0, dtype=np.float64).view(np.uint64))
+        start = np.uint64(_hashed(str(random_state))) if state is None else state
+        state = _mix(start ^ _mix(own.astype(np.uint64)))
+    if state is None:
+        raise InputError("There is nothing to tell people apart by; give at least one column.")
+    return state
+
+
+def key_draws(keys: NDArray[np.uint64]) -> Floats:
+    """Read keys as numbers from 0 to 1."""
+    return _unit(keys)
 
 
 def content_keys(table: Table) -> NDArray[np.int64]:

@@ -11,10 +11,10 @@ import glob
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -22,7 +22,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 from fairlimits._util.progress import Progress, silent
-from fairlimits._util.threads import ONE_BLAS_THREAD, usable_cores
+from fairlimits._util.threads import ONE_BLAS_THREAD, side_by_side, usable_cores
+from fairlimits.data.buckets import Buckets, Entries, FileBuckets
 from fairlimits.data.csv_blocks import csv_batches, is_csv
 from fairlimits.data.csv_dialects import UTF8, dialect_of
 from fairlimits.errors import FileError, InputError
@@ -105,6 +106,31 @@ class Parts(Protocol):
         """
         ...
 
+    def deal(
+        self,
+        work: Callable[[Part, Any], Entries | None],
+        settle: Callable[[Entries], Entries],
+        buckets: int,
+        *,
+        columns: Sequence[str] | None = None,
+        tell: Progress = silent,
+    ) -> Buckets:
+        """Do some work on every part, and sort what it finds into buckets by its keys.
+
+        Parameters
+        ----------
+        work : callable
+            Given where a part stands and the part as a data frame, which has rows; gives entries in the order of their
+            keys, or None.
+        settle : callable
+            Given all entries of a bucket, in no particular order; gives what is kept of them.
+        buckets : int
+            How many there are.
+        columns, tell
+            See `fold`.
+        """
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class ArrowParts:
@@ -138,32 +164,48 @@ class ArrowParts:
     ) -> Result | None:
         """Do some work on every part, add up the answers in order, and finish the sum (see `Parts`)."""
         total: Answer | None = None
-        waiting: deque[tuple[Future[Answer | None], int]] = deque()
-        rows = 0
-
-        def take() -> None:
-            nonlocal total, rows
-            future, size = waiting.popleft()
-            total = add_up(add, [total, future.result()])
-            rows += size
-            tell(rows / self._size if self._size else 0.0, f"{rows:,} rows")
-
-        cores = usable_cores()
-        pool = ThreadPoolExecutor(cores)
-        try:
-            # The parts are shared out among threads already: BLAS with threads of its own would take their cores.
-            with ONE_BLAS_THREAD:
-                for part, batch in self._batches(columns):
-                    if batch.num_rows:
-                        waiting.append((pool.submit(work, part, pa.Table.from_batches([batch])), batch.num_rows))
-                    # Reading runs ahead of the work by one part, no more: that bounds the memory.
-                    if len(waiting) > cores:
-                        take()
-                while waiting:
-                    take()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        with closing(self._answers(work, columns, tell)) as answers:
+            for answer in answers:
+                total = add_up(add, [total, answer])
         return None if total is None else finish(total)
+
+    def deal(
+        self,
+        work: Callable[[Part, Any], Entries | None],
+        settle: Callable[[Entries], Entries],
+        buckets: int,
+        *,
+        columns: Sequence[str] | None = None,
+        tell: Progress = silent,
+    ) -> Buckets:
+        """Sort what some work finds in every part into buckets, which are files for a while (see `Parts`)."""
+        dealt = FileBuckets(settle, buckets)
+        with closing(self._answers(work, columns, tell)) as answers:
+            for answer in answers:
+                if answer is not None:
+                    dealt.add(answer)
+        return dealt
+
+    def _answers(
+        self, work: Callable[[Part, Any], Answer], columns: Sequence[str] | None, tell: Progress
+    ) -> Generator[Answer, None, None]:
+        """Do some work on every part that has rows, in threads, and give the answers in order."""
+        sizes: deque[int] = deque()
+
+        def tasks() -> Iterator[Callable[[], Answer]]:
+            for part, batch in self._batches(columns):
+                if batch.num_rows:
+                    sizes.append(batch.num_rows)
+                    yield partial(work, part, pa.Table.from_batches([batch]))
+
+        rows = 0
+        # The parts are shared out among threads already: BLAS with threads of its own would take their cores.
+        with ONE_BLAS_THREAD:
+            # Reading runs ahead of the work by one part, no more: that bounds the memory.
+            for answer in side_by_side(tasks(), usable_cores()):
+                yield answer
+                rows += sizes.popleft()
+                tell(rows / self._size if self._size else 0.0, f"{rows:,} rows")
 
     @cached_property
     def _size(self) -> int:

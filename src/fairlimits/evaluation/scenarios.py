@@ -129,8 +129,6 @@ def compare_scenarios(
     tell = or_silent(progress)
     rows = open_rows(data, **columns)
     options: dict[str, Any] = {"confidence": confidence, "random_state": random_state}
-    if isinstance(rows, Stream) and ceiling:
-        raise InputError("A ceiling needs rows in memory; leave ceiling out, or give a Dataset with a sample.")
     names = tuple(name for name in asked if name != INDIVIDUAL)
     if predictions is not None and not names:
         raise InputError("A model is compared at its gap in a group notion; give a tolerance for one, such as DP.")
@@ -149,7 +147,7 @@ def compare_scenarios(
         progress=lambda done, words: tell(0.8 + 0.15 * done, words),
         **options,
     )
-    if ceiling and isinstance(everybody, Dataset):
+    if ceiling:
         study = Study.of(everybody, random_state=random_state)
         found = replace(found, situations=tuple(_below(own, study, asked, correlation) for own in found.situations))
     if audited is not None:

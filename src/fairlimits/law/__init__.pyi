@@ -36,9 +36,11 @@ from fairlimits.law.outcome import LearningPoint as LearningPoint
 from fairlimits.law.outcome import Outcome as Outcome
 from fairlimits.law.outcome import OutcomeModel as OutcomeModel
 from fairlimits.law.outcome import Recalibration as Recalibration
+from fairlimits.law.outcome import SplitLaw as SplitLaw
 from fairlimits.law.outcome import StreamedOutcome as StreamedOutcome
 from fairlimits.law.outcome import estimate_apart as estimate_apart
 from fairlimits.law.outcome import estimate_outcome as estimate_outcome
+from fairlimits.law.outcome import learn_apart as learn_apart
 from fairlimits.law.outcome.classifiers import Chances as Chances
 from fairlimits.law.outcome.classifiers import ClassifierLaw as ClassifierLaw
 from fairlimits.law.outcome.classifiers import CodesView as CodesView

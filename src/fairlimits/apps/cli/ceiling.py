@@ -9,7 +9,7 @@ import typer
 
 from fairlimits._util.plotting import COLOURS, figure_style, plain_text, subplots
 from fairlimits.apps.cli import options
-from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
+from fairlimits.apps.cli.data_options import AnySizeOptions, say_small_groups
 from fairlimits.apps.cli.option_groups import expand_groups
 from fairlimits.apps.cli.terminal import (
     check_outputs,
@@ -23,7 +23,7 @@ from fairlimits.apps.cli.terminal import (
 from fairlimits.errors import InputError
 
 if TYPE_CHECKING:
-    from fairlimits.data import Dataset
+    from fairlimits.data import Dataset, Stream
     from fairlimits.evaluation import Ceiling
     from fairlimits.limits import Frontier
 
@@ -35,7 +35,7 @@ _TOLERANCES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
 
 @expand_groups
 def ceiling(
-    table: TableOptions,
+    table: AnySizeOptions,
     *,
     notion: Annotated[
         list[str] | None,
@@ -74,9 +74,12 @@ def ceiling(
       fairlimits ceiling adult -n EOd --step age=5 --step hours-per-week=10 -o bracket.png
 
       fairlimits ceiling loans.csv --label paid --positive yes --sensitive sex --step auto -t DP=0.05 --aware
+
+      fairlimits ceiling 'loans/*.parquet' --label paid --positive yes --sensitive sex
     """
     table.expect_learning()
 
+    from fairlimits.data import Dataset
     from fairlimits.evaluation import ceiling as find
     from fairlimits.notions import check_names, check_tolerances, plain_records, read_objective, read_requirements
 
@@ -94,12 +97,13 @@ def ceiling(
         "random_state": seed,
     }
     resolution = _steps(step or [])
-    dataset = table.read()
-    say_small_groups(dataset, None)
+    people = table.open()
+    if isinstance(people, Dataset):
+        say_small_groups(people, None)
     tolerances: dict[str, Any] = dict.fromkeys(moving, _TOLERANCES) | fixed
     with progress_bar("From above") as tell:
-        top = find(dataset, tolerances, confidence=confidence, resolution=resolution, progress=tell, **asked)
-    found = _found(dataset, top, asked)
+        top = find(people, tolerances, confidence=confidence, resolution=resolution, progress=tell, **asked)
+    found = _found(people, top, asked)
     _print(top, found)
     held = plain_records([own.to_dict() for own in found.held_out])
     made = {"data": table.data, "seed": seed}
@@ -126,13 +130,13 @@ def _steps(given: list[str]) -> Any:
     return steps or None
 
 
-def _found(dataset: Dataset, top: Ceiling, asked: dict[str, Any]) -> Frontier:
+def _found(people: Dataset | Stream, top: Ceiling, asked: dict[str, Any]) -> Frontier:
     """The best rules found at the same tolerances, on rows that took no part."""
     from fairlimits.evaluation import evaluate
     from fairlimits.law import estimate_outcome
     from fairlimits.limits import frontier
 
-    learn, test = dataset.split(0.3, asked["random_state"])
+    learn, test = people.split(0.3, asked["random_state"])
     with progress_bar("From below") as tell:
         outcome = estimate_outcome(learn, random_state=asked["random_state"], progress=tell)
     curve = frontier(outcome, tuple(top.grid), dict(top.grid), **asked)

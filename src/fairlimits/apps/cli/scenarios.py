@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,14 +14,14 @@ import typer
 
 from fairlimits._util.percentages import hundredfold
 from fairlimits.apps.cli import options
-from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
+from fairlimits.apps.cli.data_options import AnySizeOptions, say_small_groups
 from fairlimits.apps.cli.option_groups import expand_groups
 from fairlimits.apps.cli.terminal import check_outputs, print_table, progress_bar, say, write_csv, write_json
 from fairlimits.errors import SmallGroupsWarning
 
 if TYPE_CHECKING:
     from fairlimits._util.types import Ints
-    from fairlimits.data import Dataset
+    from fairlimits.data import Dataset, Stream
     from fairlimits.evaluation import Scenarios
 
 _FIGURES = "plug-in: as the estimate has it; held out: on rows that took no part in making the rules, with intervals"
@@ -31,7 +31,7 @@ _SHOWN = ("selection rate", "true positive rate", "false positive rate", "accura
 
 @expand_groups
 def scenarios(
-    table: TableOptions,
+    table: AnySizeOptions,
     *,
     tolerance: Annotated[
         list[str] | None,
@@ -72,10 +72,12 @@ def scenarios(
       fairlimits scenarios adult -t EOd=0.05 --certify
 
       fairlimits scenarios loans.csv --label paid --positive yes --sensitive sex --prediction decided
+
+      fairlimits scenarios 'loans/*.parquet' --label paid --positive yes --sensitive sex --ceiling
     """
     table.expect_learning()
 
-    from fairlimits.data import small_groups_note
+    from fairlimits.data import Dataset, small_groups_note
     from fairlimits.evaluation import compare_scenarios
     from fairlimits.notions import check_tolerances
 
@@ -84,12 +86,14 @@ def scenarios(
     if prediction is not None:
         numeric = list(dict.fromkeys([*(table.numeric or []), prediction]))
         table = replace(table, numeric=numeric).also_keeping(prediction)
-    dataset = table.read()
-    say_small_groups(dataset, suppress)
+    people = table.open()
+    if isinstance(people, Dataset):
+        say_small_groups(people, suppress)
     notes: list[str] = []
     with progress_bar("Scenarios") as tell, _noted(notes):
+        groups, counts = _groups(people)
         found = compare_scenarios(
-            dataset,
+            people,
             tolerances,
             correlation=correlation,
             test_size=test_size,
@@ -102,16 +106,16 @@ def scenarios(
             random_state=seed,
             progress=tell,
         )
-    further = _set_aside(found, dataset)
+    further = _set_aside(found, groups, counts)
     if further is not None:
         say(further)
     _print(found, tolerances)
     for note in notes:
         say(f"Note: {note}")
-    if suppress is None and (needed := _rows_needed(found, dataset.counts, tolerances)):
+    if suppress is None and (needed := _rows_needed(found, counts, tolerances)):
         say(needed)
     made = {"data": table.data, "seed": seed, "test size": test_size, "certify": certify}
-    settled = small_groups_note(dataset, counted=suppress is None)
+    settled = small_groups_note(people, counted=suppress is None) if isinstance(people, Dataset) else None
     kept = [note for note in (settled, further, *notes) if note is not None]
     record = {"made from": made, "figures": _FIGURES, "notes": kept, **found.to_dict()}
     if output is not None:
@@ -138,7 +142,17 @@ def _noted(notes: list[str]) -> Iterator[None]:
     notes += dict.fromkeys(str(own.message) for own in caught if issubclass(own.category, kinds))
 
 
-def _set_aside(found: Scenarios, dataset: Dataset) -> str | None:
+def _groups(people: Dataset | Stream) -> tuple[tuple[str, ...], Ints]:
+    """Groups, and rows that count by group and label."""
+    from fairlimits.data import Dataset
+
+    if isinstance(people, Dataset):
+        return people.groups, people.counts
+    learned = people.learn()
+    return learned.schema.groups, learned.counts
+
+
+def _set_aside(found: Scenarios, groups: Sequence[str], counts: Ints) -> str | None:
     """Which groups are too small on the held-out rows alone."""
     from fairlimits.data import set_aside_note
 
@@ -146,7 +160,7 @@ def _set_aside(found: Scenarios, dataset: Dataset) -> str | None:
     # Where counts are suppressed, nothing is said that could give them away.
     if held_out is None:
         return None
-    return set_aside_note(dataset.groups, held_out, " on the held-out rows", beyond=dataset.counts)
+    return set_aside_note(groups, held_out, " on the held-out rows", beyond=counts)
 
 
 def _write(output: Path, found: Scenarios, record: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.suppression import check_suppress
-from fairlimits.data import Dataset, Stream, open_rows
+from fairlimits.data import open_rows
 from fairlimits.errors import DataError, InputError
 from fairlimits.evaluation.audits.audited_people import AuditedPeople, split_people
 from fairlimits.evaluation.audits.comparisons import BeatenWarning
@@ -130,8 +130,6 @@ def audit(
         return audit_cells(data, predictions, names, threshold, aware).suppressed(suppress)
     tell = or_silent(progress)
     rows = open_rows(data, **columns)
-    if isinstance(rows, Stream) and ceiling:
-        raise InputError("A ceiling needs rows in memory; leave ceiling out, or give a Dataset with a sample.")
     everybody, learn, _, people, alone = split_people(rows, predictions, threshold, test_size, random_state)
     assert people is not None
     counts = people.counts
@@ -157,7 +155,7 @@ def audit(
         random_state=random_state,
         progress=lambda done, words: tell(_LEARNED + (1 - _LEARNED) * done, words),
     )
-    if ceiling and isinstance(everybody, Dataset):
+    if ceiling:
         found = with_reach(found, Study.of(everybody, random_state=random_state), confidence)
     return found.suppressed(suppress)
 

@@ -10,14 +10,15 @@ import numpy as np
 
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
-from fairlimits.data import Dataset, check_seed
+from fairlimits.data import Dataset, Schema, Stream, check_seed, open_rows
 from fairlimits.errors import InputError
 from fairlimits.evaluation.ceilings.curves import find_curve
-from fairlimits.evaluation.ceilings.kinds import check_resolution, coarsen
+from fairlimits.evaluation.ceilings.kinds import Resolution, check_resolution, coarsen, feature_kinds
 from fairlimits.evaluation.ceilings.questions import Question
 from fairlimits.evaluation.ceilings.resolutions import Proposal, propose_steps
 from fairlimits.evaluation.ceilings.results import Ceiling
-from fairlimits.evaluation.ceilings.twins import Twins, set_apart
+from fairlimits.evaluation.ceilings.streamed import Counted, StreamedTwins
+from fairlimits.evaluation.ceilings.twins import PeopleByKind, Twins, set_apart
 from fairlimits.limits import tolerance_grid
 from fairlimits.notions import (
     ACCURACY,
@@ -35,7 +36,7 @@ AUTO = "auto"
 
 
 def ceiling(
-    data: Dataset,
+    data: Any,
     tolerances: Mapping[str, Any],
     *,
     aware: bool = False,
@@ -45,6 +46,7 @@ def ceiling(
     resolution: Mapping[str, float] | Literal["auto"] | None = None,
     random_state: int = 0,
     progress: Progress | None = None,
+    **columns: Any,
 ) -> Ceiling:
     """Bound from above what any rule can attain whose fairness gaps stay within tolerances.
 
@@ -54,8 +56,8 @@ def ceiling(
 
     Parameters
     ----------
-    data : Dataset
-        The people.
+    data : Dataset, or what `open_data` takes or returns with ``stream=True``
+        The people. Rows that are not in memory are counted by kind, part by part.
     tolerances : mapping of str to float or array
         Largest gap allowed for each notion, among DP, EA, EOp, PE and EOd; empty for rules without constraints. Arrays,
         all of one length, give a curve, whose limits hold for all points at once. Individual fairness is left out: the
@@ -76,6 +78,8 @@ def ceiling(
         Seed of who is set apart, of folds and of learners.
     progress : callable, optional
         Called with the fraction done and a few words.
+    **columns
+        How to read `data` that is a path, an Arrow dataset or a Dask DataFrame: see `estimate_outcome`.
 
     Returns
     -------
@@ -96,7 +100,12 @@ def ceiling(
     >>> bool(top.value <= top.upper <= 1.0)
     True
     """
-    return Study.of(data, resolution, random_state, progress).ceiling(
+    if not columns and not isinstance(data, Dataset | Stream):
+        raise InputError(
+            f"The people are a {type(data).__name__}; give a Dataset, such as Dataset.from_frame makes, or say which "
+            "columns of files, or of a Dask DataFrame, are the label and sensitive."
+        )
+    return Study.of(open_rows(data, **columns), resolution, random_state, progress).ceiling(
         tolerances, aware=aware, confidence=confidence, requirements=requirements, objective=objective
     )
 
@@ -107,7 +116,7 @@ class Study:
 
     Parameters
     ----------
-    twins : Twins
+    twins : PeopleByKind
         The people by kind, and what was learned.
     resolution : mapping of str to float
         Steps in which rules see features; empty if they see them as they are.
@@ -115,35 +124,61 @@ class Study:
         What the steps cost, if they were proposed.
     """
 
-    twins: Twins
+    twins: PeopleByKind
     resolution: Mapping[str, float]
     proposal: Proposal | None
 
     @classmethod
     def of(
         cls,
-        data: Dataset,
+        data: Dataset | Stream,
         resolution: Mapping[str, float] | Literal["auto"] | None = None,
         random_state: int = 0,
         progress: Progress | None = None,
+        *,
+        enough_twins: float | None = None,
     ) -> Study:
-        """Prepare people (see `ceiling`)."""
+        """Prepare people (see `ceiling`); where enough of them have a twin, no steps are proposed."""
+        random_state, tell = check_seed(random_state), or_silent(progress)
+        if isinstance(resolution, str) and resolution != AUTO:
+            raise InputError(f"The resolution is {resolution!r}; give steps such as {{'age': 5}}, or 'auto'.")
+        if isinstance(data, Stream):
+            return cls._of_stream(data, resolution, random_state, enough_twins, tell)
         if not isinstance(data, Dataset):
             raise InputError(
                 f"The people are a {type(data).__name__}; give a Dataset, such as Dataset.from_frame makes."
             )
-        random_state = check_seed(random_state)
         if data.weight is not None:
             data = data.take(data.weight > 0)
         apart = set_apart(data, random_state)
-        proposal = None
-        if isinstance(resolution, str):
-            if resolution != AUTO:
-                raise InputError(f"The resolution is {resolution!r}; give steps such as {{'age': 5}}, or 'auto'.")
-            or_silent(progress)(0.0, "looking for steps of features")
-            proposal = propose_steps(data.take(apart), random_state)
-        steps = check_resolution(data, {} if resolution is None else resolution) if proposal is None else proposal.steps
+        proposal: Proposal | None = None
+        steps: Resolution = {}
+        if resolution == AUTO:
+            kind = feature_kinds(data)
+            if _is_worth_steps(data.schema, float(data.shares @ (np.bincount(kind)[kind] > 1)), enough_twins):
+                tell(0.0, "looking for steps of features")
+                proposal = propose_steps(data.take(apart), random_state)
+                steps = proposal.steps
+        elif resolution is not None:
+            steps = check_resolution(data.schema, resolution)
         return cls(Twins.of(coarsen(data, steps), apart, random_state, progress), steps, proposal)
+
+    @classmethod
+    def _of_stream(
+        cls, data: Stream, resolution: Any, random_state: int, enough_twins: float | None, tell: Progress
+    ) -> Study:
+        """Prepare people whose rows are read part by part."""
+        steps: Resolution | None = {}
+        if resolution == AUTO:
+            steps = None
+        elif resolution is not None:
+            steps = check_resolution(data.learn().schema, resolution)
+        counted = Counted.of(data, random_state, lambda done, words: tell(0.3 * done, words))
+        if steps is None and not _is_worth_steps(counted.learned.schema, counted.share_of_twins, enough_twins):
+            steps = {}
+        learnt = counted.learn(steps, lambda done, words: tell(0.3 + 0.5 * done, words))
+        people = StreamedTwins.of(counted, learnt, lambda done, words: tell(0.8 + 0.2 * done, words))
+        return cls(people, learnt.steps, learnt.proposal)
 
     def ceiling(
         self,
@@ -164,14 +199,14 @@ class Study:
         asked = {name: own for name, own in given.items() if name != INDIVIDUAL}
         grid = tolerance_grid(tuple(asked), asked)
         points = _points(grid)
-        data = self.twins.data
-        warn_of_nothing_to_compare(asked, data.groups, data.counts, stacklevel=4)
+        groups = self.twins.groups
+        warn_of_nothing_to_compare(asked, groups, self.twins.counts, stacklevel=4)
         people = self.twins.seen(aware)
-        question = Question(tuple(asked), kept, goal, data.groups, people.rows)
+        question = Question(tuple(asked), kept, goal, groups, people.rows)
         curve, twins_curve = find_curve(question, people, points, confidence), None
         if people.on_twins is not None:
             own = people.on_twins
-            among = Question(tuple(asked), kept, goal, data.groups, own.rows)
+            among = Question(tuple(asked), kept, goal, groups, own.rows)
             twins_curve = find_curve(among, own, points, confidence, given_kinds=True)
         return Ceiling(
             curve,
@@ -181,15 +216,22 @@ class Study:
             bool(aware),
             float(confidence),
             self.twins.share(aware),
-            data.n_rows,
+            self.twins.n_rows,
             self.twins.kinds(aware),
             kept,
             goal,
             self.resolution,
             self.proposal,
             left_out,
-            data.frame_kind,
+            self.twins.frame_kind,
         )
+
+
+def _is_worth_steps(schema: Schema, twins: float, enough: float | None) -> bool:
+    """Whether steps of features are to be proposed."""
+    if enough is None:
+        return True
+    return twins < enough and any(own.kind == "numeric" for own in schema.features)
 
 
 def _points(grid: Mapping[str, Floats]) -> list[dict[str, float]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Ints
-from fairlimits.data import Dataset
+from fairlimits.data import Dataset, Schema
 from fairlimits.errors import InputError
 
 Resolution = Mapping[str, float]
@@ -48,11 +48,11 @@ def coarsen(data: Dataset, resolution: Resolution) -> Dataset:
     return replace(data, columns=columns)
 
 
-def check_resolution(data: Dataset, resolution: Any) -> dict[str, float]:
+def check_resolution(schema: Schema, resolution: Any) -> dict[str, float]:
     """Return the steps as a dict of numeric features and positive numbers."""
     if not isinstance(resolution, Mapping):
         raise InputError(f"The resolution is {resolution!r}; give steps such as {{'age': 5}}, or 'auto'.")
-    kinds = {feature.name: feature.kind for feature in data.schema.features}
+    kinds = {feature.name: feature.kind for feature in schema.features}
     checked = {}
     for name, step in resolution.items():
         if name not in kinds:

@@ -28,20 +28,23 @@ from fairlimits.law import estimate_apart
 # Share of the people who are set apart: a tenth of a large table, and more of a small one, where a tenth says little.
 _LEAST_SLICE, _MOST_SLICE, _ENOUGH = 0.1, 0.25, 2_000
 
-# Folds of kinds.
-_FOLDS = 5
+FOLDS = 5
+"""Folds of kinds."""
 
 # Fewer people than this cannot be cut into folds and a slice that both labels are in.
 _FEWEST = 50
 
 
+def share_apart(rows: int) -> float:
+    """Share of some people who are set apart."""
+    if rows < _FEWEST:
+        raise DataError(f"The table has {rows} rows that count; a ceiling needs at least {_FEWEST}. Give more people.")
+    return float(np.clip(_ENOUGH / rows, _LEAST_SLICE, _MOST_SLICE))
+
+
 def set_apart(data: Dataset, random_state: int) -> Flags:
     """Choose who takes no part in bounds, whatever is known of them."""
-    if data.n_rows < _FEWEST:
-        raise DataError(
-            f"The table has {data.n_rows} rows that count; a ceiling needs at least {_FEWEST}. Give more people."
-        )
-    share = float(np.clip(_ENOUGH / data.n_rows, _LEAST_SLICE, _MOST_SLICE))
+    share = share_apart(data.n_rows)
     apart = np.zeros(data.n_rows, dtype=np.bool_)
     apart[np.random.default_rng([random_state, 0]).permutation(data.n_rows)[: round(share * data.n_rows)]] = True
     return apart
@@ -79,6 +82,56 @@ class Apart:
         return Apart(self.chances[which], self.strength[which], self.size[which], weight / weight.mean())
 
 
+@dataclass(frozen=True, eq=False)
+class Witnesses:
+    """People set apart, as they were learned of: what they say does not depend on what is asked.
+
+    Parameters
+    ----------
+    kind, group, label : ndarray of int of shape (s,)
+        Kind of each by the features, group and label.
+    chances : ndarray of shape (s, G, 2)
+        P(A, Y | x) of each, learned from other kinds among them.
+    weight : ndarray of shape (s,)
+        What each counts, 1 on average.
+    """
+
+    kind: Ints
+    group: Ints
+    label: Ints
+    chances: Floats
+    weight: Floats
+
+    @property
+    def tells(self) -> Floats:
+        """How many people each is worth who tells of the own kind: fewer than one, if their weights differ."""
+        return np.asarray(self.weight / (self.weight**2).mean())
+
+    def strength(self, aware: bool) -> float:
+        """How many people a model of other kinds is worth."""
+        return find_strength(*_counted(*self._seen(aware)))
+
+    def apart(self, aware: bool, size: Ints) -> Apart:
+        """What they lead to expect, given how many people of the kind of each there are in the crowd."""
+        kind, sort, own = self._seen(aware)
+        place = np.unique(kind, return_inverse=True)[1].reshape(-1)
+        heard, tells = np.zeros((int(place.max()) + 1, own.shape[1])), self.tells
+        np.add.at(heard, (place, sort), tells)
+        # What they lead to expect of each other: nobody of themselves.
+        others = heard[place]
+        others[np.arange(len(sort)), sort] -= tells
+        told, worth = mixed(own, self.strength(aware), np.maximum(others, 0))
+        if not aware:
+            return Apart(told.reshape(self.chances.shape), worth, size, self.weight)
+        by_group = np.zeros_like(self.chances)
+        by_group[np.arange(len(sort)), self.group] = told
+        return Apart(by_group, worth, size, self.weight)
+
+    def _seen(self, aware: bool) -> tuple[Ints, Ints, Floats]:
+        kind = self.kind * self.chances.shape[1] + self.group if aware else self.kind
+        return (kind, *sorts(self.group, self.label, self.chances, aware))
+
+
 class Seen(Protocol):
     """People as rules see them that see the group, or do not: those that bounds are made of, and those set apart."""
 
@@ -104,6 +157,35 @@ class Seen(Protocol):
 
     def evidence(self, credits: Sequence[Floats], leasts: Sequence[float]) -> Evidence:
         """What the people say of some sets of multipliers (see `Evidence.of`)."""
+
+
+class PeopleByKind(Protocol):
+    """People sorted by kind, those set apart, and what was learned of both."""
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the groups."""
+
+    @property
+    def counts(self) -> Ints:
+        """Rows that count by group and label, of shape (G, 2)."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that count."""
+
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of."""
+
+    def share(self, aware: bool) -> float:
+        """Share of the people, by weight, who have a twin: somebody alike in all that a rule sees."""
+
+    def kinds(self, aware: bool) -> int:
+        """Number of kinds."""
+
+    def seen(self, aware: bool) -> Seen:
+        """The people as rules see them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +262,7 @@ class Twins:
         """Sort people into kinds, and learn."""
         tell = or_silent(progress)
         kind = feature_kinds(data)
-        fold = np.random.default_rng([random_state, 1]).integers(_FOLDS, size=int(kind.max()) + 1)[kind]
+        fold = np.random.default_rng([random_state, 1]).integers(FOLDS, size=int(kind.max()) + 1)[kind]
         chances = estimate_apart(
             data, fold, apart, random_state=random_state, progress=lambda done, words: tell(0.8 * done, words)
         )
@@ -191,6 +273,26 @@ class Twins:
             progress=lambda done, words: tell(0.8 + 0.2 * done, words),
         )
         return cls(data, kind, apart, chances, random_state)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the groups."""
+        return self.data.groups
+
+    @property
+    def counts(self) -> Ints:
+        """Rows by group and label."""
+        return self.data.counts
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.data.n_rows
+
+    @property
+    def frame_kind(self) -> str:
+        """Library that `to_frame` makes a frame of."""
+        return self.data.frame_kind
 
     def seen_kind(self, aware: bool) -> Ints:
         """Kind of each person by all that a rule sees."""
@@ -208,54 +310,58 @@ class Twins:
 
     def seen(self, aware: bool) -> Sighted:
         """The people as rules see them."""
-        data, rows = self.data, np.arange(self.data.n_rows)
+        data, apart, rest = self.data, self.apart, ~self.apart
         _, first, kind = np.unique(self.seen_kind(aware), return_index=True, return_inverse=True)
         kind = kind.reshape(-1)
-        group, label = data.group, data.label.astype(np.int64)
-        if aware:
-            own = self.chances[rows, group]
-            own, sort = own / own.sum(axis=1, keepdims=True), label
-        else:
-            own, sort = self.chances.reshape(len(rows), -1), group * 2 + label
-        by_kind = (len(first), own.shape[1])
-        apart, rest = self.apart, ~self.apart
-        strength = find_strength(*_counted(kind[apart], sort[apart], own[apart]))
+        sort, own = sorts(data.group, data.label.astype(np.int64), self.chances, aware)
         weight = data.shares[apart] / data.shares[apart].mean()
+        witnesses = Witnesses(
+            self.kind[apart], data.group[apart], data.label[apart].astype(np.int64), self.chances[apart], weight
+        )
+        by_kind = (len(first), own.shape[1])
         # Beside the model of other kinds, people set apart tell of their own kind, less if their weights differ.
-        heard, tells = np.zeros(by_kind), weight / (weight**2).mean()
-        np.add.at(heard, (kind[apart], sort[apart]), tells)
+        heard = np.zeros(by_kind)
+        np.add.at(heard, (kind[apart], sort[apart]), witnesses.tells)
         counts = np.zeros(by_kind, dtype=np.int64)
         np.add.at(counts, (kind[rest], sort[rest]), 1)
         # A kind's chances by the model are those of its people in the crowd, who all have the same.
         of_kind = np.zeros(by_kind)
         of_kind[kind[rest]] = own[rest]
-        of_kind, worth = _mixed(of_kind, strength, heard)
+        of_kind, worth = mixed(of_kind, witnesses.strength(aware), heard)
         there = np.flatnonzero(counts.sum(axis=1))
         weighted = None
         if data.weight is not None:
+            order = np.random.default_rng([self.seed, 2]).permutation(int(rest.sum()))
             # In units that the people of the bound have no say in.
-            weighted = self._weighted(kind[rest], sort[rest], data.weight[rest] / data.weight[apart].mean())
-        crowd = Crowd(counts, of_kind, worth, group[first] if aware else None, weighted).take(there)
-        # What those set apart lead to expect of each other: nobody of themselves.
-        others = heard[kind[apart]]
-        others[np.arange(len(weight)), sort[apart]] -= tells
-        mixed, worth = _mixed(own[apart], strength, np.maximum(others, 0))
-        if aware:
-            told = np.zeros_like(self.chances[apart])
-            told[np.arange(len(weight)), group[apart]] = mixed
-        else:
-            told = mixed.reshape(-1, len(data.groups), 2)
-        return Sighted(crowd, Apart(told, worth, counts.sum(axis=1)[kind[apart]], weight))
+            units = data.weight[rest] / data.weight[apart].mean()
+            weighted = in_halves(kind[rest], sort[rest], units, order)
+        crowd = Crowd(counts, of_kind, worth, data.group[first] if aware else None, weighted).take(there)
+        return Sighted(crowd, witnesses.apart(aware, counts.sum(axis=1)[kind[apart]]))
 
-    def _weighted(self, kind: Ints, sort: Ints, weight: Floats) -> Weighted:
-        """People one by one, each kind of four and more in two halves."""
-        order = np.random.default_rng([self.seed, 2]).permutation(len(kind))
-        order = order[np.argsort(kind[order], kind="stable")]
-        size = np.bincount(kind)
-        place = np.empty(len(kind), dtype=np.int64)
-        place[order] = np.arange(len(kind)) - np.repeat(np.cumsum(size) - size, size)
-        half = np.where(size[kind] >= 4, place % 2, 0)
-        return Weighted(kind, sort, half, weight)
+
+def sorts(group: Ints, label: Ints, chances: Floats, aware: bool) -> tuple[Ints, Floats]:
+    """Sort of each of some people as rules see them, and the chances of all sorts, of shape (n, T)."""
+    rows = np.arange(len(group))
+    if not aware:
+        return group * 2 + label, chances.reshape(len(rows), -1)
+    own = chances[rows, group]
+    return label, own / own.sum(axis=1, keepdims=True)
+
+
+def in_halves(kind: Ints, sort: Ints, weight: Floats, order: Ints) -> Weighted:
+    """People one by one, each kind of four and more in two halves, by an order that is drawn."""
+    order = order[np.argsort(kind[order], kind="stable")]
+    size = np.bincount(kind)
+    place = np.empty(len(kind), dtype=np.int64)
+    place[order] = np.arange(len(kind)) - np.repeat(np.cumsum(size) - size, size)
+    half = np.where(size[kind] >= 4, place % 2, 0)
+    return Weighted(kind, sort, half, weight)
+
+
+def mixed(chances: Floats, strength: float, heard: Floats) -> tuple[Floats, Floats]:
+    """Chances of a model of some strength together with some people, and how many people they are worth."""
+    worth = strength + heard.sum(axis=1)
+    return (strength * chances + heard) / worth[:, None], worth
 
 
 def _counted(kind: Ints, sort: Ints, chances: Floats) -> tuple[Ints, Floats]:
@@ -264,9 +370,3 @@ def _counted(kind: Ints, sort: Ints, chances: Floats) -> tuple[Ints, Floats]:
     counts = np.zeros((len(first), chances.shape[1]), dtype=np.int64)
     np.add.at(counts, (own.reshape(-1), sort), 1)
     return counts, chances[first]
-
-
-def _mixed(chances: Floats, strength: float, heard: Floats) -> tuple[Floats, Floats]:
-    """Chances of a model of some strength together with some people, and how many people they are worth."""
-    worth = strength + heard.sum(axis=1)
-    return (strength * chances + heard) / worth[:, None], worth

@@ -188,7 +188,11 @@ def collect_findings(
             random_state=random_state,
             tell=lambda done, words: tell(_SOLVED + (_JUDGED - _SOLVED) * done, words),
         )
-        above = _above(data, judged, random_state, tell) if ceiling else None
+        above = None
+        if ceiling:
+            above = find_from_above(
+                data, judged, random_state, lambda done, words: tell(_JUDGED + (1 - _JUDGED) * done, words)
+            )
         explained = explain_rules(outcome, asked, kept, goal, confidence, withhold, random_state)
     rate = float(survey.shares[:, 1].sum())
     return Findings(
@@ -211,13 +215,6 @@ def collect_findings(
         warnings=find_cautions(survey, judged, cells, withhold),
         versions=_versions(),
     )
-
-
-def _above(data: Dataset | Stream, judged: HeldOut, random_state: int, tell: Progress) -> FromAbove | None:
-    """What no rule passes; it is found on people in memory."""
-    if not isinstance(data, Dataset):
-        return None
-    return find_from_above(data, judged, random_state, lambda done, words: tell(_JUDGED + (1 - _JUDGED) * done, words))
 
 
 def _versions() -> dict[str, str]:

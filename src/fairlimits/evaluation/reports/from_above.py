@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairlimits._util.progress import Progress
-from fairlimits.data import Dataset
+from fairlimits.data import Dataset, Stream
 from fairlimits.evaluation.ceilings import Ceiling, Study
-from fairlimits.evaluation.ceilings.kinds import feature_kinds
 from fairlimits.evaluation.reports.held_out import HeldOut
 from fairlimits.evaluation.reports.parts import HeldOutCurve, HeldOutFigure
 
@@ -83,12 +82,12 @@ class FromAbove:
         return next(own for own in self.brackets if own.notions == ([] if notion is None else [notion]))
 
 
-def find_from_above(data: Dataset, judged: HeldOut, random_state: int, tell: Progress) -> FromAbove:
+def find_from_above(data: Dataset | Stream, judged: HeldOut, random_state: int, tell: Progress) -> FromAbove:
     """Find the limit from above for all that was judged with the group hidden.
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset or Stream
         All people.
     judged : HeldOut
         What was found on those held out.
@@ -97,10 +96,7 @@ def find_from_above(data: Dataset, judged: HeldOut, random_state: int, tell: Pro
     tell : callable
         Told the fraction done and a few words.
     """
-    kind = feature_kinds(data)
-    share = float(data.shares @ (np.bincount(kind)[kind] > 1))
-    numeric = any(own.kind == "numeric" for own in data.schema.features)
-    study = Study.of(data, "auto" if share < _FEW_TWINS and numeric else None, random_state, tell)
+    study = Study.of(data, "auto", random_state, tell, enough_twins=_FEW_TWINS)
     free = study.ceiling({}, confidence=CONFIDENCE)
     brackets = [_bracket([], [0.0], [judged.best_hidden], free)]
     for own in judged.curves:

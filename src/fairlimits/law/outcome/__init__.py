@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fairlimits.law.outcome.crossfit import estimate_apart
+from fairlimits.law.outcome.crossfit import estimate_apart, learn_apart
 from fairlimits.law.outcome.estimates import Outcome
 from fairlimits.law.outcome.estimating import estimate_outcome
-from fairlimits.law.outcome.models import OutcomeModel
+from fairlimits.law.outcome.models import OutcomeModel, SplitLaw
 from fairlimits.law.outcome.recalibration import Recalibration
 from fairlimits.law.outcome.sampling import LearningPoint
 from fairlimits.law.outcome.streamed import StreamedOutcome
@@ -15,7 +15,9 @@ __all__ = [
     "Outcome",
     "OutcomeModel",
     "Recalibration",
+    "SplitLaw",
     "StreamedOutcome",
     "estimate_apart",
     "estimate_outcome",
+    "learn_apart",
 ]

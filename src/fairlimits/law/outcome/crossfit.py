@@ -91,23 +91,56 @@ def estimate_apart(
     tell_fraction = or_silent(progress)
 
     def tell(done: int, total: int) -> None:
-        tell_fraction(done / total, f"learning from other kinds of people, fit {done} of {total}")
+        tell_fraction(done / total, _told(done, total))
 
     # A fold without anybody would be learned for in vain.
     fold = np.unique(fold, return_inverse=True)[1].reshape(-1)
     folds, seed = int(fold.max()) + 1, check_seed(random_state)
-    with _team(data, None, None) as team, one_thread_each():
-        if watched is None:
+    if watched is None:
+        with _team(data, None, None) as team, one_thread_each():
             return fit_law(Table.of(data, fold, folds, seed), team, tell)[1]
-        tables = []
-        for k in range(folds):
-            rows = np.flatnonzero(watched == (fold == k))
-            tables.append(Table.of(data.take(rows), (fold[rows] == k).astype(np.int64), 2, seed))
-        q = np.empty((data.n_rows, len(data.groups), 2))
-        for k, law in enumerate(fit_apart(tables, team, tell)):
+    q = np.empty((data.n_rows, len(data.groups), 2))
+    laws = learn_apart(data, fold, folds, watched, random_state=random_state, progress=progress)
+    with one_thread_each():
+        for k, law in enumerate(laws):
             own = np.flatnonzero(fold == k)
             q[own] = law.predict({name: values[own] for name, values in data.columns.items()}, len(own))
     return q
+
+
+def learn_apart(
+    data: Dataset,
+    fold: Ints,
+    folds: int,
+    watched: Flags,
+    *,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> list[SplitLaw]:
+    """Learn q(x) for each of some folds from people of the other folds, while some of its own are watched.
+
+    Parameters
+    ----------
+    data, fold, watched, random_state, progress
+        See `estimate_apart`.
+    folds : int
+        Number of folds; one may be without people.
+
+    Returns
+    -------
+    list of SplitLaw
+    """
+    tell_fraction, tables = or_silent(progress), []
+    with _team(data, None, None) as team, one_thread_each():
+        for k in range(folds):
+            rows = np.flatnonzero(watched == (fold == k))
+            own = (fold[rows] == k).astype(np.int64)
+            tables.append(Table.of(data.take(rows), own, 2, check_seed(random_state)))
+        return fit_apart(tables, team, lambda done, total: tell_fraction(done / total, _told(done, total)))
+
+
+def _told(done: int, total: int) -> str:
+    return f"learning from other kinds of people, fit {done} of {total}"
 
 
 def _team(data: Dataset, n_jobs: int | None, estimator: Any) -> Team:
