@@ -56,11 +56,13 @@ def check_wheel(wheel: Path, away: Path) -> None:
     python = (scripts / "python", "-I", "-W", "error", "-c")
     require_origin(run(*python, "import fairlimits; print(fairlimits.__file__)", away=away), away / "env")
     require_same("The README's program", run(*python, block("python"), away=away), block("text"))
-    command, printed = said_to_print(block("console"))
-    require_same(
-        f"The README's command, {shlex.join(command)},", run(scripts / command[0], *command[1:], away=away), printed
-    )
-    require_same("fairlimits --version", run(scripts / "fairlimits", "--version", away=away), wheel.name.split("-")[1])
+    # Commands are not isolated by themselves.
+    alone = {"PYTHONPATH": ""}
+    command, expected = said_to_print(block("console"))
+    printed = run(scripts / command[0], *command[1:], away=away, **alone)
+    require_same(f"The README's command, {shlex.join(command)},", printed, expected)
+    version = run(scripts / "fairlimits", "--version", away=away, **alone)
+    require_same("fairlimits --version", version, wheel.name.split("-")[1])
 
 
 def check_sdist(sdist: Path, away: Path, tests: tuple[str, ...]) -> None:

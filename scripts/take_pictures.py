@@ -21,8 +21,8 @@ from fairlimits.apps.cli import run
 
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "report"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# Colours that a picture of a page needs.
-COLOURS = 64
+# Colours that a picture of a page needs: with fewer, the bar beside what to beware of loses its own.
+COLOURS = 256
 
 
 @dataclass(frozen=True)

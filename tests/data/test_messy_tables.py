@@ -224,3 +224,9 @@ def test_troubles_of_parts_are_told_at_once(tmp_path: Path, monkeypatch: pytest.
     half = [*HANDLED["iso"][: N // 2], *["soon"] * (N // 2)]
     with pytest.raises(DataError, match=r"(?s)2 problems.*'half' holds numbers in one part.*'name'"):
         in_parts({"half": half, "name": REFUSED["name"]}, tmp_path).learn()
+
+
+def test_names_that_end_lines_do_not_end_the_sentence() -> None:
+    table = pa.table({**people(), "in\ncome": np.arange(N) % 7})
+    with pytest.raises(DataError, match=r"Did you mean 'sex'\? Columns present: age, sex, paid, in\\ncome\.$"):
+        Dataset.from_frame(table, label="paid", sensitive="sexe")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from fairlimits._util.names import printable
 from fairlimits._util.suggestions import did_you_mean
 from fairlimits.data.bins import bin_codes, bin_names
 from fairlimits.data.schema import Kind, Scalar, value_text
@@ -264,7 +265,8 @@ def list_values(values: Sequence[Scalar], limit: int = 10) -> str:
 
 
 def _present(names: Sequence[str]) -> str:
-    return f"Columns present: {', '.join(names)}."
+    # A line end in a name would end the sentence.
+    return f"Columns present: {', '.join(map(printable, names))}."
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -57,6 +57,19 @@ def test_frontier_prints_a_table(csv: Path, capsys: pytest.CaptureFixture[str]) 
     assert "group seen" in out
 
 
+def test_frontier_names_a_column_that_gives_the_label_away(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 2, 400)
+    columns = {"paid": label, "sex": rng.choice(["f", "m"], 400), "age": rng.integers(20, 60, 400)}
+    told = columns | {"closed": label + rng.normal(0, 0.05, 400)}
+    for table, said in ((told, True), (columns, False)):
+        pa_csv.write_csv(pa.table(table), tmp_path / "people.csv")
+        own = options(tmp_path / "people.csv", positive="1", cells=None, generator=None)
+        assert run(["frontier", *own, "--points", "2", "--json"]) == 0
+        notes = json.loads(capsys.readouterr().out)["notes"]
+        assert any("closed nearly decides the label by itself" in note for note in notes) == said
+
+
 @pytest.mark.parametrize("suffix", ["csv", "json", "png", "pdf", "svg"])
 def test_frontier_writes_by_suffix(csv: Path, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"curve.{suffix}"

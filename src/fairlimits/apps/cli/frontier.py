@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 _PICTURES = (".png", ".pdf", ".svg")
 _LINES = 11
 
+# Nobody knows labels that well who has not been told.
+_TOO_GOOD = 0.98
+
 _ALIKE, _OPEN, _MIXED = " =", " ?", " ~"
 _MARKS = {
     _ALIKE: "everybody gets the same score.",
@@ -92,6 +95,7 @@ def frontier(
         law = dist = cutting.cut(rows, chosen)
     curves, notes = _trace(law, dist, asked, cutting.seed)
     _print(dist, curves, asked)
+    notes += _given_away(rows, curves)
     # What made the cells: the option may say auto, and saved cells were made before.
     cut = {"partition": dist.origin.partition, "generator": dist.origin.generator or "none"}
     made = {"data": " ".join(sources.data), "cells": dist.n_cells, **cut, "seed": cutting.seed, **asked.record()}
@@ -125,6 +129,18 @@ def _trace(
                         law, tuple(tolerances), tolerances, exact=asked.exact, random_state=seed, **common
                     )
     return curves, notes
+
+
+def _given_away(rows: Dataset | Stream | CellDistribution, curves: Mapping[bool, Frontier]) -> list[str]:
+    """Say which columns give the label away, where an accuracy is too good to be true."""
+    from fairlimits.data import Dataset, concerns
+
+    if curves[True].bayes_accuracy < _TOO_GOOD or not isinstance(rows, Dataset):
+        return []
+    notes = [own.text for own in concerns(rows) if own.kind in ("leak", "missingness follows the label")]
+    for note in notes:
+        say(f"Note: {note}")
+    return notes
 
 
 def _estimated(
