@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchmarks import (
     any_size_page,
+    audits,
     deciding,
     decorrelation,
     explorer,
@@ -97,6 +98,10 @@ def _deciding() -> str:
     return deciding.markdown(deciding.run())
 
 
+def _audits() -> str:
+    return audits.markdown(audits.run())
+
+
 def _monitoring() -> str:
     return monitoring.markdown(monitoring.run())
 
@@ -117,6 +122,7 @@ BENCHMARKS: dict[str, Callable[[], str]] = {
     "law_loss": _law_loss,
     "deciding": _deciding,
     "monitoring": _monitoring,
+    "audits": _audits,
 }
 
 TITLES = {
@@ -135,6 +141,7 @@ TITLES = {
     "law_loss": "How well the law is learned",
     "deciding": "How fast rules decide, here and elsewhere",
     "monitoring": "False alarms",
+    "audits": "Intervals of an audit",
 }
 """Titles of the pages."""
 
