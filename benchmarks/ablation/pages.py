@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from benchmarks.ablation.lines import Line, read
 from benchmarks.cases import table
@@ -53,32 +53,91 @@ def _range(lines: Iterable[Line]) -> str:
     return f"{ratios[0]:.1f}" if len(ratios) == 1 else f"{ratios[0]:.1f} to {ratios[-1]:.1f}"
 
 
+def _of(lines: Sequence[Line], *words: str) -> list[Line]:
+    """Lines whose solver or case has one of some words."""
+    return [line for line in lines if any(word in f"{line.solver}, {line.case}" for word in words)]
+
+
 def _over(lines: Sequence[Line]) -> str:
     return f"{sum(line.ratio >= BAR for line in lines)} of {len(lines)} at least {BAR:.1f}"
 
 
 def conclusions(found: dict[str, list[Line]]) -> list[str]:
     """What is decided, for each solver that was measured."""
-    said = []
-    if "parametric" in found:
-        exact = [line for line in found["parametric"] if "breakpoints" in line.solver]
-        grid = [line for line in found["parametric"] if "tolerances" in line.solver]
-        said.append(
-            f"The parametric method stays for exact frontiers ({_range(exact)} times faster, {_over(exact)}). For 41 "
-            f"tolerances it gains {_range(grid)} over a warm-started simplex method, which alone would not keep it."
-        )
-    for name, text in _TEXTS.items():
-        if name in found:
-            said.append(text.format(range=_range(found[name]), over=_over(found[name])))
-    return said
+    return [_DECIDED[name](lines) for name, lines in found.items()]
 
 
-_TEXTS = {
-    "ties": "Ties stay: HiGHS's quadratic program takes {range} times as long.",
-    "coins": "Rules without coins: a core of the variables gains {range} over branch and bound on all ({over}).",
-    "room": "Programs with room for errors: {range} ({over}).",
-    "maps": "Maps: {range} ({over}).",
-    "regression": "Logistic regression: {range} ({over}).",
-    "sifting": "Sifting: {range} ({over}).",
-    "interior": "The interior-point start: {range} ({over}).",
+def _parametric(lines: list[Line]) -> str:
+    exact, grid = _of(lines, "breakpoints"), _of(lines, "tolerances")
+    return (
+        f"The parametric method stays for exact frontiers ({_range(exact)} times faster, {_over(exact)}). For 41 "
+        f"tolerances it gains {_range(grid)} over a warm-started simplex method, which alone would not keep it."
+    )
+
+
+def _ties(lines: list[Line]) -> str:
+    return f"Ties stay: HiGHS's quadratic program takes {_range(lines)} times as long."
+
+
+def _coins(lines: list[Line]) -> str:
+    return (
+        f"Rules without coins: trying a core of the variables first gains {_range(lines)} over HiGHS's branch and "
+        f"bound on all of them ({_over(lines)})."
+    )
+
+
+def _room(lines: list[Line]) -> str:
+    two, more = _of(lines, "2 groups"), _of(lines, "4 groups", "6 groups")
+    return (
+        f"Room for errors stays: with two groups and 256 cells the best other takes {_range(two)} times as long "
+        f"({_over(two)}), with four and six groups, and the cells that there are then, {_range(more)} times as long or "
+        "longer. What each reached is computed for all alike: no constraint is missed by more than 1e-5, and no "
+        "objective lies farther below its bound than 4e-5 of what it can change by."
+    )
+
+
+def _maps(lines: list[Line]) -> str:
+    small, large = _of(lines, " 256 cells"), _of(lines, " 1,024 cells")
+    return (
+        f"Maps: taking entries in as they promise something gains {_range(small)} over HiGHS with all entries at 256 "
+        f"cells, and {_range(large)} at 1,024."
+    )
+
+
+def _regression(lines: list[Line]) -> str:
+    return (
+        f"Newton's method for logistic regression misses the bar: it gains {_range(lines)} over scikit-learn's "
+        "solvers, which get as near to the optimum. It is still there, for another solver would give other last digits "
+        "of q, on which published figures rest; with the next change of those, scikit-learn's takes its place."
+    )
+
+
+def _sifting(lines: list[Line]) -> str:
+    many, fewer = _of(lines, "262,144", "1,000,000"), _of(lines, "65,536")
+    return (
+        f"Sifting stays for programs of 262,144 variables and more ({_range(many)} times faster). At 65,536 it gains "
+        f"{_range(fewer)}, so it begins at 200,000; that number was chosen after seeing these figures."
+    )
+
+
+def _interior(lines: list[Line]) -> str:
+    blend, features = _of(lines, "blend"), _of(lines, "feature cells")
+    return (
+        f"The interior-point start stays: it is {_range(blend)} times faster than adding pairs as they are missed on "
+        f"blend cells, which individual fairness has by default, and {_range(features)} on cells of the features. With "
+        "all pairs at once HiGHS was stopped by every method at 2,048 cells, and was not tried with more. Dense "
+        "Cholesky in the place of conjugate gradients, or the diagonal in the place of the spanning tree, makes it as "
+        "slow as what it replaces, or slower."
+    )
+
+
+_DECIDED: dict[str, Callable[[list[Line]], str]] = {
+    "parametric": _parametric,
+    "ties": _ties,
+    "coins": _coins,
+    "room": _room,
+    "maps": _maps,
+    "regression": _regression,
+    "sifting": _sifting,
+    "interior": _interior,
 }

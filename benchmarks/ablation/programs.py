@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from functools import cache, partial
 from typing import Any
 
@@ -18,7 +17,6 @@ from benchmarks.growth import synthetic
 from fairlimits.law import Neighbourhood
 from fairlimits.limits import breakpoints, programs
 from fairlimits.limits.programs import FairProgram, Solved
-from fairlimits.solvers import Rounded, round_optimum, rounding
 
 HOOD = Neighbourhood()
 
@@ -26,9 +24,6 @@ SWEPT = (("DP",), ("EOd",), ("EA", "EOd"))
 POINTS = np.linspace(0, 0.2, 41)
 _BOTH = (("DP",), ("EA", "EOd"))
 MANY = {65_536: _BOTH, 262_144: _BOTH, 1_000_000: (("EA", "EOd"),)}
-
-# Nodes that a search may take where nothing else ends it.
-_ANY = 2_000_000_000
 
 
 @cache
@@ -161,41 +156,3 @@ def _least_squares(program: FairProgram, found: Solved, task: Task) -> str:
     missed = np.maximum(task.lower - task.rows @ point, task.rows @ point - task.upper).max(initial=0.0)
     lost = optimum.value - float(task.cost @ point)
     return "" if missed <= 1e-8 and lost <= 1e-8 else f"not proven: misses a row by {missed:.0e}, {lost:.0e} lost"
-
-
-def coins() -> Iterator[Line]:
-    """Rules without coins: a core of the variables, against HiGHS's branch and bound on all, to the same gap."""
-    for cells in (256, 1024):
-        for notions in SWEPT:
-            for aware in (False, True):
-                yield _rounded(cells, notions, aware)
-
-
-def _rounded(cells: int, notions: tuple[str, ...], aware: bool) -> Line:
-    program = FairProgram(outcome_cells(cells), notions, aware, HOOD)
-    asked = dict.fromkeys(notions, 0.05)
-    solved = program.solve(asked)
-    optimum, rows = solved.optimum, program.rate_rows
-    bounds = rows.lower(asked), rows.upper(asked)
-
-    def search() -> Rounded | None:
-        return round_optimum(optimum, program.cost, rows.matrix, bounds, len(program.variables))
-
-    def whole(gap: float) -> Attempt:
-        settings = {"_CORES": (len(program.variables),), "_NODES": _ANY, "_NEAR": gap, "_GOOD": gap}
-        with ExitStack() as stack:
-            for name, value in settings.items():
-                stack.enter_context(replaced(rounding, name, value))
-            seconds, found = on_one_thread(search)
-        if found is None or found.bound - found.value > gap:
-            return Attempt(seconds, None, "not found")
-        return Attempt(seconds, found.value)
-
-    seconds, found = _best_of(search)
-    case = f"{'+'.join(notions)}, group {'seen' if aware else 'hidden'}, {cells:,} cells"
-    if found is None:
-        return Line("without coins", case, Attempt(seconds, None, "not found"), {"all": Attempt(seconds, None, "-")})
-    ours = Attempt(seconds, found.value)
-    gap = found.bound - found.value + 1e-9
-    others = {"branch and bound on all": limited(partial(whole, gap), patience(ours))}
-    return Line("without coins", f"{case} (within {gap:.0e})", ours, others)

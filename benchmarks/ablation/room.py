@@ -247,7 +247,8 @@ _ASKED: tuple[tuple[str, dict[str, float]], ...] = (
 
 
 @cache
-def _outcome(name: str) -> fl.Outcome:
+def outcome_of(name: str) -> fl.Outcome:
+    """The estimate of a table, made once."""
     of = {
         "Adult, 2 groups": lambda: fl.load_dataset("adult"),
         "Dutch, 2 groups": lambda: fl.load_dataset("dutch"),
@@ -267,7 +268,7 @@ def _questions(name: str, asked: dict[str, float], aware: bool) -> tuple[list[Qu
         return solver.solve_with_margins(gain, means, compared)
 
     with replaced(margins, "solve_with_margins", seen):
-        rule = fl.solve(_outcome(name), asked, aware=aware, confidence=CONFIDENCE, uncertified="constant")
+        rule = fl.solve(outcome_of(name), asked, aware=aware, confidence=CONFIDENCE, uncertified="constant")
     return found, rule.distribution.n_cells
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from benchmarks.ablation.alike import interior
+from benchmarks.ablation.coins import coins
 from benchmarks.ablation.lines import Line, keep
 from benchmarks.ablation.maps import maps
-from benchmarks.ablation.programs import coins, parametric, sifting, ties
+from benchmarks.ablation.programs import parametric, sifting, ties
 from benchmarks.ablation.regression import regression
 from benchmarks.ablation.room import room
 

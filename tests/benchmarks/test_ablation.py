@@ -24,9 +24,9 @@ def test_the_best_other_is_proven_and_the_ratio_its_own() -> None:
 
 def test_a_ratio_of_methods_that_were_stopped_is_a_bound() -> None:
     others = {name: Attempt(seconds, None, "stopped") for name, seconds in (("one", 2.0), ("other", 8.0))}
-    line = Line("interior point", "a program", Attempt(2.0, 1.0), others)
+    line = Line("ties", "a program", Attempt(2.0, 1.0), others)
     assert (line.best, line.ratio) == ("other", 4.0)
-    assert "| > 4.0 |" in markdown({"interior": [line]})
+    assert "| > 4.0 |" in markdown({"ties": [line]})
 
 
 def test_the_page_is_what_was_measured() -> None:

@@ -203,5 +203,5 @@ def test_a_solver_that_fails_is_reported_in_words(monkeypatch: pytest.MonkeyPatc
         raise SolverError("no way")
 
     monkeypatch.setattr(restricted_master.Master, "solve", fail)
-    with pytest.raises(SolverError, match=r"lost its way to rounding \(no way\).*distortion=None"):
+    with pytest.raises(SolverError, match=r"because of rounding \(no way\).*distortion=None"):
         decorrelate(dist, rule)

@@ -226,7 +226,7 @@ def test_scores_of_any_scale_are_decided_at_a_threshold(scale: Any, threshold: f
     score = scale(chance)
     with pytest.raises(InputError, match=r"'s' reach from .* give one, such as threshold="):
         audit(read(table), {"s": score}, notions="DP", **FAST)
-    with pytest.raises(InputError, match="no chances of deciding 1"):
+    with pytest.raises(InputError, match="not chances of deciding 1"):
         audit(read(table), {"s": score}, notions="DP", threshold=None, **FAST)
     with pytest.raises(InputError, match="threshold is 9999, and the scores of 's' are on a scale from"):
         audit(read(table), {"s": score}, notions="DP", threshold=9999, **FAST)

@@ -161,7 +161,7 @@ def test_rates_of_groups_ask_for_what_is_missing(tmp_path: Path) -> None:
         fl.group_rates(folder, [1, 0], **PLAIN)
     with pytest.raises(InputError, match="name it with weight"):
         fl.group_rates(folder, "decided", weights=[1.0], **PLAIN)
-    with pytest.raises(InputError, match="no chances"):
+    with pytest.raises(InputError, match="not chances"):
         fl.group_rates(folder, "points", **PLAIN)
     with pytest.raises(InputError, match="leave label out"):
         fl.group_rates([1, 0], [1, 0], ["a", "b"], label="paid")

@@ -239,7 +239,7 @@ def test_what_the_solver_does_not_answer_says_why() -> None:
     rng = np.random.default_rng(0)
     long = Program(rng.normal(size=50), np.zeros(50), np.ones(50))
     long.add_dense_rows(rng.normal(size=(20, 50)), np.full(20, -0.1), np.full(20, 0.1))
-    stopped = long.draft(most_steps=1)
+    stopped = long.draft(most_iterations=1)
     assert isinstance(stopped, Failure)
     assert stopped.ending is Ending.STOPPED
     # Stopped once, it can go on.

@@ -1,4 +1,7 @@
-"""What one pass over a table in parts finds out about it: enough for its schema and its encoding."""
+"""What one pass over a table in parts finds out about it: enough for its schema and its encoding.
+
+Why no library counts the categories, and finds the medians: see `fairlimits.data.numbers`.
+"""
 
 from __future__ import annotations
 

@@ -88,8 +88,8 @@ def best_map(program: ExactProgram, exact: Exact, goal: Goal, targets: Targets, 
         except (InfeasibleError, SolverError) as error:
             # The exact optimum is one of its points, so only rounding can hide it.
             raise SolverError(
-                f"The program of the map lost its way to rounding ({error}): take fewer cells, merge those of "
-                "very little mass, or ask for distortion=None."
+                f"The program of the map could not be solved because of rounding ({error}): take fewer cells, merge "
+                "those of very little mass, or ask for distortion=None."
             ) from error
         gains = master.gains(optimum)
         missing = float(np.maximum(gains.max(axis=0), 0).sum())

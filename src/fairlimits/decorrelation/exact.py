@@ -19,9 +19,9 @@ import numpy as np
 from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.decorrelation.problems import Problem
 from fairlimits.errors import InfeasibleError
-from fairlimits.limits import compile_rows
+from fairlimits.limits import RateRows, compile_rows
 from fairlimits.notions import INDIVIDUAL
-from fairlimits.solvers import LazyPairs, Optimum, Program, times
+from fairlimits.solvers import Layout, LazyPairs, Optimum, Program, times
 
 LARGEST_CORRELATION = 2.0
 
@@ -94,9 +94,9 @@ class Exact:
 class ExactProgram:
     """The exact program, kept in the solver and re-solved for any weights.
 
-    Its columns are the scores t, the auxiliary variables of gaps of more than two groups, and last the
-    correlation. Only the ratio of the weights matters, and what is proven is proven up to absolute tolerances: give
-    weights of which the larger is 1.
+    Its `columns` are the scores t, the auxiliary variables of gaps of more than two groups, and last the correlation.
+    Only the ratio of the weights matters, and what is proven is proven up to absolute tolerances: give weights of which
+    the larger is 1.
 
     Parameters
     ----------
@@ -106,46 +106,51 @@ class ExactProgram:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.low, self.high = problem.box
-        fair, (fair_lower, fair_upper) = problem.rate_rows.matrix, problem.bounds
-        apart, apart_lower, apart_upper = self._correlation_rows(fair.shape[1])
-        columns = apart.shape[1]
-        self.matrix = np.zeros((len(fair) + len(apart), columns))
-        self.matrix[: len(fair), : fair.shape[1]] = fair
-        self.matrix[len(fair) :] = apart
-        self.row_lower = np.concatenate([fair_lower, apart_lower])
-        self.row_upper = np.concatenate([fair_upper, apart_upper])
-        n = len(problem.variables)
-        self.lower, self.upper = np.zeros(columns), np.ones(columns)
-        self.lower[:n], self.upper[:n] = self.low, self.high
-        self.upper[-1] = LARGEST_CORRELATION
+        fair, parity = problem.rate_rows, compile_rows(problem.all_groups, ["DP"])
+        self.columns = Layout(
+            {
+                "scores": (len(problem.variables),),
+                "auxiliary of tolerances": (fair.n_auxiliary,),
+                "auxiliary of the correlation": (parity.n_auxiliary,),
+                "correlation": (1,),
+            }
+        )
+        apart, apart_lower, apart_upper = self._correlation_rows(parity)
+        self.matrix = np.vstack([np.zeros((len(fair), len(self.columns))), apart])
+        self.matrix[: len(fair), : fair.matrix.shape[1]] = fair.matrix
+        self.row_lower = np.concatenate([problem.bounds[0], apart_lower])
+        self.row_upper = np.concatenate([problem.bounds[1], apart_upper])
+        self.lower, self.upper = np.zeros(len(self.columns)), np.ones(len(self.columns))
+        self.lower[self.columns.block("scores")], self.upper[self.columns.block("scores")] = self.low, self.high
+        self.upper[self.columns.block("correlation")] = LARGEST_CORRELATION
         self._program = Program(self.cost(1.0, 1.0), self.lower, self.upper)
         if len(self.matrix):
             self._program.add_dense_rows(self.matrix, self.row_lower, self.row_upper)
         self.comparison = problem.comparison
         self._pairs = None if self.comparison is None else LazyPairs(self.comparison)
 
-    def _correlation_rows(self, before: int) -> tuple[Floats, Floats, Floats]:
+    def _correlation_rows(self, parity: RateRows) -> tuple[Floats, Floats, Floats]:
         """Rows that keep the correlation at least what the scores entail.
 
         The correlation times half the width of the box bounds the gap of demographic parity between all groups: its
         rows, with a bound that is a variable.
         """
-        parity, half = compile_rows(self.problem.all_groups, ["DP"]), (self.high - self.low) / 2
-        count, n = len(parity), parity.n_scores
-        rows = np.zeros((2 * count, before + parity.n_auxiliary + 1))
-        rows[:, :n] = np.tile(parity.matrix[:, :n], (2, 1))
-        rows[:, before:-1] = np.tile(parity.matrix[:, n:], (2, 1))
+        half, count, n = (self.high - self.low) / 2, len(parity), parity.n_scores
+        rows = np.zeros((2 * count, len(self.columns)))
+        rows[:, self.columns.block("scores")] = np.tile(parity.matrix[:, :n], (2, 1))
+        rows[:, self.columns.block("auxiliary of the correlation")] = np.tile(parity.matrix[:, n:], (2, 1))
+        correlation = self.columns.block("correlation").start
         for side, bound in ((slice(count), parity.upper), (slice(count, None), parity.lower)):
-            rows[side, -1] = -half * bound({"DP": 1.0})
+            rows[side, correlation] = -half * bound({"DP": 1.0})
         # All activities lie within 2 of 0, so bounds of 2 are none, and finite.
         far = np.repeat([0.0, 2.0], count)
         return rows, far - 2, far
 
     def cost(self, accuracy_weight: float, correlation_weight: float) -> Floats:
         """Objective of the columns."""
-        cost = np.zeros(len(self.lower))
-        cost[: len(self.problem.variables)] = accuracy_weight * self.problem.variables.cost
-        cost[-1] = -correlation_weight
+        cost = np.zeros(len(self.columns))
+        cost[self.columns.block("scores")] = accuracy_weight * self.problem.variables.cost
+        cost[self.columns.block("correlation")] = -correlation_weight
         return cost
 
     def solve(self, accuracy_weight: float, correlation_weight: float) -> Exact:
@@ -161,12 +166,11 @@ class ExactProgram:
             optimum = self._solve()
         except InfeasibleError:
             raise InfeasibleError(self._infeasible()) from None
-        variables = self.problem.variables
-        accuracy = variables.base + float(variables.cost @ optimum.x[: len(variables)])
+        variables, scores = self.problem.variables, optimum.x[self.columns.block("scores")]
         return Exact(
-            scores=optimum.x[: len(variables)],
-            correlation=self._least_correlation(optimum.x[: len(variables)]),
-            accuracy=accuracy,
+            scores=scores,
+            correlation=self._least_correlation(scores),
+            accuracy=variables.base + float(variables.cost @ scores),
             objective=accuracy_weight * variables.base + optimum.value,
             optimum=optimum,
         )
@@ -191,7 +195,7 @@ class ExactProgram:
         """Describe all optimal points for some weights.
 
         By weak duality a feasible point loses :math:`|r_j| |x_j - b_j|` for each column that leaves the bound
-        b_j that its reduced cost r_j points to, and likewise for rows and their multipliers. So a feasible
+        b_j that its reduced cost r_j points to, and likewise for rows and their duals. So a feasible
         point is optimal exactly if it stays at all bounds whose price is not 0. Prices that are 0 up to
         rounding are told from others by what they could cost all together: less than `SLACK`, and what is
         left between the optimum found and its bound. Where masses differ by ten orders of magnitude, that can be
@@ -214,7 +218,7 @@ class ExactProgram:
         of_column, of_row, of_pair = np.split(tight, [len(self.lower), len(self.lower) + rows])
         lower, upper = _tightened(self.lower, self.upper, optimum.reduced, of_column)
         if decorrelated:
-            upper[-1] = 0.0
+            upper[self.columns.block("correlation")] = 0.0
         row_lower, row_upper = _tightened(self.row_lower, self.row_upper, duals, of_row)
         signs = np.sign(pair_duals[of_pair])
         return Face(lower, upper, row_lower, row_upper, inside[of_pair], signs, decorrelated)
@@ -223,7 +227,7 @@ class ExactProgram:
         """By how much the scores of some pairs of neighbours differ, with its sign."""
         if self.comparison is None:
             return np.zeros(0)
-        return np.asarray(self.comparison.rows[pairs] @ x[: len(self.problem.variables)])
+        return np.asarray(self.comparison.rows[pairs] @ x[self.columns.block("scores")])
 
     def allowed(self, pairs: Ints) -> Floats:
         """How far the scores of some pairs of neighbours may differ."""

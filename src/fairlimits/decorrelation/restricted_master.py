@@ -75,21 +75,24 @@ class Master:
         self._scored_in = np.full(self._sources, -1, dtype=np.int64)
         self._scored_in[free] = self._layout.at("scores")
         columns = _column_layout(goal, len(targets), len(self._apart))
-        head, row_lower, row_upper = _head(program, goal, self._layout, columns, free)
-        self._row_lower, self._row_upper = row_lower, row_upper
+        head, self._row_lower, self._row_upper = _head(program, goal, self._layout, columns, free)
         self._head = len(columns)
-        slacks = len(columns) - len(goal.face.lower)
-        row, column = np.nonzero((needed | self._nearest()) & ~self._barred)
-        self._row, self._column = row, column
-        self._lp = Program(
+        self._row, self._column = np.nonzero((needed | self._nearest()) & ~self._barred)
+        self._lp = self._first_program(goal, head)
+        self._pairs = None if program.comparison is None else LazyPairs(program.comparison)
+        self._tolerance = problem.tolerances.get(INDIVIDUAL, np.inf)
+
+    def _first_program(self, goal: Goal, head: sp.csr_array) -> Program:
+        """The program with the entries to begin with, behind the columns of the head."""
+        slacks, row, column = self._head - len(goal.face.lower), self._row, self._column
+        program = Program(
             np.concatenate([goal.cost, np.zeros(slacks), -self._moves[row, column]]),
             np.concatenate([goal.face.lower, np.zeros(slacks + len(row))]),
             np.concatenate([goal.face.upper, np.full(slacks, LARGEST_CORRELATION), np.ones(len(row))]),
         )
-        entries = self._entries(row, column, head.shape[0])
-        self._lp.add_sparse_rows(sp.csr_array(sp.hstack([head, entries], format="csr")), row_lower, row_upper)
-        self._pairs = None if program.comparison is None else LazyPairs(program.comparison)
-        self._tolerance = problem.tolerances.get(INDIVIDUAL, np.inf)
+        whole = sp.csr_array(sp.hstack([head, self._entries(row, column, head.shape[0])], format="csr"))
+        program.add_sparse_rows(whole, self._row_lower, self._row_upper)
+        return program
 
     @property
     def size(self) -> int:
@@ -195,8 +198,8 @@ def _head(
             more = columns.at(name)
             parts.append((differences.ravel(), more.ravel(), np.full(more.size, sign)))
             parts.append((np.repeat(sums, more.shape[1]), more.ravel(), np.ones(more.size)))
-        # The correlation is the last column of the exact program.
-        parts.append((sums, np.full(len(sums), columns.block("exact").stop - 1), -np.ones(len(sums))))
+        correlation = columns.block("exact").start + program.columns.block("correlation").start
+        parts.append((sums, np.full(len(sums), correlation), -np.ones(len(sums))))
     top = sp.csr_array(_coordinates(parts), shape=(len(rows), len(columns)))
     lower, upper = np.zeros(len(rows)), np.zeros(len(rows))
     lower[rows.block("all sent")] = upper[rows.block("all sent")] = 1.0

@@ -124,7 +124,7 @@ def compare_scenarios(
     check_confidence(confidence)
     check_resamples(resamples)
     if certify and INDIVIDUAL in asked:
-        raise InputError("Gaps of groups can be certified, individual fairness cannot; leave one of both out.")
+        raise InputError("Gaps of groups can be certified, individual fairness cannot; leave one of the two out.")
     check_suppress(suppress)
     tell = or_silent(progress)
     rows = open_rows(data, **columns)

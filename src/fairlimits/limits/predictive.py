@@ -297,7 +297,7 @@ def _compared(dist: CellDistribution) -> Flags:
 
 
 def _band(dist: CellDistribution, low: float, high: float) -> Rows:
-    """Precision of every group that is compared between `low` and `high`, as rows a share of the group's size."""
+    """Precision of every group that is compared between `low` and `high`, as rows in shares of the group's size."""
     people = dist.mass.sum(axis=(0, 2))
     there = _compared(dist)
     law = (dist.mass / np.where(people > 0, people, 1.0)[None, :, None]).transpose(1, 0, 2)[there]

@@ -97,27 +97,26 @@ class FairProgram:
         rows: Sequence[Rows] = (),
     ) -> None:
         self.variables = Variables(dist, aware)
-        self.objective, self.requirements = objective, tuple(requirements)
-        zero, one = objective.credit(dist.rates)
-        # The proof of an optimum is absolute: credits of any size are brought to 1.
-        self.unit = max(zero, one)
-        gain = one / self.unit * dist.mass[:, :, 1] - zero / self.unit * dist.mass[:, :, 0]
-        own_cost = self.variables.forms(gain.T[None])[0]
+        self.notions, self.objective, self.requirements = notions, objective, tuple(requirements)
         self._base = objective.base(dist.rates)
-        self.notions = notions
-        n = len(self.variables)
+        # The proof of an optimum is absolute: credits of any size are brought to 1.
+        self.unit = max(objective.credit(dist.rates))
         fixed = [*(requirement.rows(dist.rates) for requirement in self.requirements), *rows]
         self.rate_rows = compile_rows(self.variables, notions, fixed)
         matrix, extra = self.rate_rows.matrix, self.rate_rows.n_auxiliary
+        self.cost = np.concatenate([self._gain(), np.zeros(extra)])
         self._pairs = LazyPairs(self.variables.compare(neighbourhood)) if INDIVIDUAL in notions else None
-        self.cost = np.concatenate([own_cost, np.zeros(extra)])
-        sifted = n > SIFTED and self._pairs is None
+        sifted = len(self.variables) > SIFTED and self._pairs is None
         self._sifted = SiftedProgram(self.cost, matrix, extra) if sifted else None
         if self._sifted is None:
-            self._program = Program(self.cost, np.zeros(n + extra), np.ones(n + extra))
-            if len(matrix):
-                # Any bounds will do: every solve sets its own.
-                self._program.add_dense_rows(matrix, np.zeros(len(matrix)), np.zeros(len(matrix)))
+            self._program = _in_solver(self.cost, matrix)
+
+    def _gain(self) -> Floats:
+        """What the scores add to the objective, in its unit."""
+        dist = self.variables.dist
+        zero, one = self.objective.credit(dist.rates)
+        gain = one / self.unit * dist.mass[:, :, 1] - zero / self.unit * dist.mass[:, :, 0]
+        return np.asarray(self.variables.forms(gain.T[None])[0])
 
     def solve(self, tolerances: Mapping[str, float], correction: Correction | None = None) -> Solved:
         """Find the optimum at some tolerances, starting from the last one found.
@@ -225,3 +224,11 @@ class FairProgram:
         """
         of_pairs = solved.pair_pressure * move.get(INDIVIDUAL, 0.0)
         return of_pairs + self.rate_rows.slope(solved.duals, tolerances, move)
+
+
+def _in_solver(cost: Floats, matrix: Floats) -> Program:
+    """Scores and auxiliary variables between 0 and 1, and rows whose bounds every solve sets anew."""
+    program = Program(cost, np.zeros(len(cost)), np.ones(len(cost)))
+    if len(matrix):
+        program.add_dense_rows(matrix, np.zeros(len(matrix)), np.zeros(len(matrix)))
+    return program

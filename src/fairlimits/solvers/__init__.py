@@ -1,4 +1,4 @@
-"""Proven optima of linear programs; nothing here knows of fairness."""
+"""Proven optima of linear programs, and points of a convex one that who asked must judge; nothing of fairness."""
 
 from __future__ import annotations
 

@@ -297,25 +297,25 @@ class Program:
         return draft if isinstance(draft, Failure) else self._checked(draft)
 
     @property
-    def steps(self) -> int:
+    def iterations(self) -> int:
         """Iterations of the last solve."""
         return int(self._highs.getInfo().simplex_iteration_count)
 
-    def draft(self, most_steps: int | None = None) -> Draft | Failure:
+    def draft(self, most_iterations: int | None = None) -> Draft | Failure:
         """Run the solver from its last basis, and return its answer, not checked yet, or what went wrong.
 
         Parameters
         ----------
-        most_steps : int, optional
+        most_iterations : int, optional
             Iterations after which it is left unfinished.
         """
         if not self.n_rows:
             return Draft(np.where(self._cost > 0, self._upper, self._lower), np.zeros(0))
-        if most_steps is not None:
-            self._highs.setOptionValue("simplex_iteration_limit", most_steps)
+        if most_iterations is not None:
+            self._highs.setOptionValue("simplex_iteration_limit", most_iterations)
         self._highs.run()
         status = self._highs.getModelStatus()
-        if most_steps is not None:
+        if most_iterations is not None:
             self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
             if status == highspy.HighsModelStatus.kIterationLimit:
                 return Failure(Ending.STOPPED, "HiGHS was stopped before it had finished")

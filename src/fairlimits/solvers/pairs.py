@@ -1,7 +1,13 @@
-"""Neighbour constraints that enter a linear program only where they are violated.
+r"""Constraint generation: pair constraints that enter a linear program only where they are violated.
 
-They are many and mostly slack: the optimum of a program with some of its constraints is the optimum of the
-whole if it meets the others too.
+The program is to maximise :math:`c \cdot x` under few rows and, for very many pairs of points (i, j),
+
+.. math:: |f_i \cdot x - f_j \cdot x| \le \epsilon \, l_{ij} ,
+
+nearly all of them slack at the optimum. The program with the pairs of a set S only is a relaxation: if its optimum
+meets the pairs outside S too, it is the optimum of the whole, with duals of 0 for them. So S grows in rounds, each by
+the pairs that are the worst violated one of a point, and the dual simplex method goes on from its last basis. A pair
+that has become slack leaves S, once at most, so that the rounds come to an end.
 """
 
 from __future__ import annotations
@@ -23,7 +29,8 @@ FEW_PAIRS = 8
 
 MANY_VARIABLES = 1_500
 PATIENCE = 2
-"""Variables from which on the simplex method is told where to begin, once it has made so many iterations per cell."""
+"""Variables from which on the simplex method is told where to begin, once it has made so many iterations per point: it
+may be done before (``docs/benchmarks/ablation.md`` has what that gains from 2,048 variables on)."""
 
 
 class LazyPairs:
@@ -72,7 +79,7 @@ class LazyPairs:
             # Only the last point need be proven; the others serve to find violated pairs.
             draft = program.draft(patience)
             if patience is not None:
-                patience -= program.steps
+                patience -= program.iterations
                 if patience <= 0 or (isinstance(draft, Failure) and draft.ending is Ending.STOPPED):
                     patience = None
                     self._begin_near(program, lower, upper, allowed)

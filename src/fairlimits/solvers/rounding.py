@@ -1,9 +1,12 @@
-"""A good point of zeros and ones beside a proven optimum of a linear program, which bounds what any such point reaches.
+r"""A good point of zeros and ones beside a proven optimum of a linear program, which bounds what any such point has.
 
-A basic optimum has at most as many fractional variables as rows hold it. Which of the variables that are worth little
-change with them is what a branch-and-bound search decides: few of them matter (the *core* of a knapsack problem), and
-all others stay where the optimum has them. What is found is checked; how good it is follows from the optimum's own
-bound, not from what the search says of itself.
+The program is to maximise :math:`c \cdot x` under :math:`L \le A x \le U` with x in [0, 1], of which the first
+variables shall be 0 or 1. With the optimum's reduced costs r, a point loses :math:`|r_j|` at least for each variable
+that leaves the bound where the optimum has it, so few of those with a large one can. A basic optimum has at most as
+many fractional variables as rows hold it. Which of the variables that are worth little change with them is what a
+branch-and-bound search decides: few of them matter (the *core* of a knapsack problem), and all others stay where the
+optimum has them. What is found is checked; how good it is follows from the optimum's own bound, not from what the
+search says of itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Sifting: linear programs of a few dense rows and very many bounded variables, solved as a row of small ones.
+r"""Sifting: linear programs of a few dense rows and very many bounded variables, solved as a sequence of small ones.
 
 The program is to maximise :math:`c \cdot x` under :math:`0 \le x \le 1` and :math:`L \le A x \le U` with m rows and n
 variables, m small. Its Lagrangian dual

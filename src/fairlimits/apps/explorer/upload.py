@@ -69,17 +69,17 @@ def _decoded(contents: str) -> str:
     try:
         return base64.b64decode(encoded, validate=True).decode("utf-8-sig")
     except (binascii.Error, ValueError):
-        raise DataError("The file is no text in UTF-8; give a CSV file with one column of predictions.") from None
+        raise DataError("The file is not text in UTF-8; give a CSV file with one column of predictions.") from None
 
 
 def _numbers(text: str, n_rows: int) -> list[float]:
     # A small file can hold millions of lines: they are counted before they are taken apart.
     if text.count("\n") > n_rows + _SPARE_LINES:
-        raise DataError(f"The file has far more lines than the data has rows, {n_rows:,}; give one prediction a row.")
+        raise DataError(f"The file has far more lines than the data has rows, {n_rows:,}; give one prediction per row.")
     try:
         lines = list(csv.reader(io.StringIO(text)))
     except csv.Error as error:
-        raise DataError(f"The file is no CSV ({error}); give one column of predictions.") from None
+        raise DataError(f"The file is not CSV ({error}); give one column of predictions.") from None
     while lines and not any(field.strip() for field in lines[-1]):
         lines.pop()
     widest = max((len(line) for line in lines), default=0)

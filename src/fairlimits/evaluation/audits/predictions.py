@@ -159,7 +159,7 @@ class Deciding:
         if threshold is None:
             if not chances:
                 raise InputError(
-                    f"{found}, so they are no chances of deciding 1; give decisions, 0 or 1, or scores from 0 to 1."
+                    f"{found}, so they are not chances of deciding 1; give decisions, 0 or 1, or scores from 0 to 1."
                 )
             return cls(name, None, "scores taken as chances of deciding 1")
         if threshold == "auto":

@@ -60,7 +60,7 @@ def check_resolution(schema: Schema, resolution: Any) -> dict[str, float]:
                 f"The resolution names {name!r}, and the features are {', '.join(kinds)}.{did_you_mean(name, kinds)}"
             )
         if kinds[name] != "numeric":
-            raise InputError(f"The feature {name!r} is no number and has no steps; leave it out of the resolution.")
+            raise InputError(f"The feature {name!r} is not a number and has no steps; leave it out of the resolution.")
         if isinstance(step, bool) or not isinstance(step, int | float | np.number) or not 0 < step < np.inf:
             raise InputError(f"The step of {name!r} is {step!r}; give a number above 0, such as 5.")
         checked[str(name)] = float(step)

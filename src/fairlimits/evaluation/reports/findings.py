@@ -160,7 +160,7 @@ def collect_findings(
     if confidence is not None:
         check_confidence(confidence)
         if INDIVIDUAL in asked:
-            raise InputError("Gaps of groups can be certified, individual fairness cannot; leave one of both out.")
+            raise InputError("Gaps of groups can be certified, individual fairness cannot; leave one of the two out.")
     kept, goal = read_requirements(requirements), read_objective(objective)
     tell = or_silent(progress)
     survey = Survey.of(data, random_state)

@@ -45,7 +45,7 @@ def as_weights(given: ArrayLike | None, rows: int) -> Floats:
         return np.ones(rows)
     weights = np.asarray(given, dtype=np.float64)
     if weights.shape != (rows,):
-        raise DataError(f"The weights have shape {weights.shape}; one a row is needed, shape ({rows},).")
+        raise DataError(f"The weights have shape {weights.shape}; one per row is needed, shape ({rows},).")
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if bad.size:
         raise DataError(
