@@ -14,9 +14,12 @@ from unittest.mock import patch
 import numpy as np
 
 import fairlimits as fl
-from attack.area import Area, Case
+from attack.area import Area, Case, number_of
 from attack.people import table
 from fairlimits.data.dask_parts import DaskParts
+
+# How long a worker may take to start again.
+_SECONDS = 300
 
 
 class Killer:
@@ -58,17 +61,18 @@ def _killed(folder: Path) -> Iterator[Case]:
             return passes[0], dist
 
         passes, expected = found(-1, folder / "none")
-        tried = [0]
 
         def case(rng: np.random.Generator) -> str | None:
-            tried[0] += 1
+            number = number_of(rng)
             # Every pass in turn, then at random.
-            deadly = tried[0] - 1 if tried[0] <= passes else int(rng.integers(passes))
-            flag = folder / f"lost {tried[0]}"
+            deadly = number if number < passes else int(rng.integers(passes))
+            flag = folder / f"lost {number}"
             _, again = found(deadly, flag)
             if not flag.exists():
                 return f"pass {deadly}: no worker was killed"
             same = np.array_equal(again.mass, expected.mass)
+            # A cluster that is closed, or loses another worker, while one starts again may wait forever.
+            client.wait_for_workers(options["n_workers"], timeout=_SECONDS)
             return None if same else f"pass {deadly}: other masses"
 
         yield case

@@ -112,6 +112,7 @@ def test_from_dict_needs_every_field(key: str) -> None:
     [
         ("label", 3, "has 3 as 'label'"),
         ("positive", [1], "as 'positive'"),
+        ("positive", 10**400, "too large a whole number as 'positive'"),
         ("groups", "ab", "as 'groups'"),
         ("groups", ["a", 1], "as 'groups'"),
         ("features", {"name": "age"}, "as 'features'"),

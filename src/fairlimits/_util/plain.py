@@ -8,6 +8,9 @@ from typing import Any
 
 from fairlimits.errors import FileError
 
+# No column of a table holds larger whole numbers, and floats end somewhere above.
+_LARGEST = 2**64
+
 
 def field(record: object, key: str, kinds: type | tuple[type, ...], what: str) -> Any:
     """Return ``record[key]`` after checking that it is there and of one of the types `kinds`.
@@ -25,7 +28,9 @@ def field(record: object, key: str, kinds: type | tuple[type, ...], what: str) -
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
     # bool is a subclass of int, but True is not a column index.
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        raise FileError(f"{what} has {value!r} as {key!r}: the file is damaged or not ours.")
+        raise FileError(f"{what} has {value!r:.60} as {key!r}: the file is damaged or not ours.")
+    if isinstance(value, int) and abs(value) >= _LARGEST:
+        raise FileError(f"{what} has too large a whole number as {key!r}: the file is damaged or not ours.")
     return value
 
 

@@ -40,7 +40,7 @@ class Kept:
             content = json.loads(self._path(unit, dataset, "json").read_text(encoding="utf-8"))
             result = content["result"]
             fits = content["made with"] == self.settings and content["data"] == dataset and isinstance(result, dict)
-        except (OSError, ValueError, LookupError, TypeError):
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
             return None
         return result if fits else None
 
