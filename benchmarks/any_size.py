@@ -205,7 +205,7 @@ def tables(results: list[dict[str, Any]]) -> str:
             f"{own['learning']:.0f}",
             f"{own['peak MB']:.0f} MB",
             f"{own['together MB']:.0f} MB",
-            f"{own['features']:.0f} s",
+            "not run" if own["features"] is None else f"{own['features']:.0f} s",
             f"{own['load']:.1f}",
         )
         for own in results
