@@ -136,8 +136,8 @@ class TableOptions(DataOptions):
 
         if self.data.endswith(_CELLS_SUFFIX) or is_pattern(self.data) or Path(self.data).is_dir():
             raise InputError(
-                f"This command needs the rows of one table in memory, and {self.data} is not one; give a CSV or Parquet "
-                "file with a sample of the rows. Other commands, such as report and frontier, read files in parts."
+                f"This command needs the rows of one table in memory, and {self.data} is not one; give a CSV or "
+                "Parquet file with a sample of the rows. Others, such as report and frontier, read files in parts."
             )
         return _read_whole(self.data, self.columns())
 
