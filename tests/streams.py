@@ -52,14 +52,22 @@ def centroids(dist: fl.CellDistribution) -> NDArray[np.float32]:
     return dist.centroids
 
 
+def wait_for_workers() -> None:
+    """Wait until both workers are there: a cluster that loses one while the other starts again may wait forever."""
+    from distributed import Client
+
+    Client.current().wait_for_workers(2, timeout=300)
+
+
 class Killer:
     """Ends the worker that works on a certain part, once."""
 
-    def __init__(self, work: Any, flag: Path) -> None:
-        self.work, self.flag = work, flag
+    def __init__(self, work: Any, flag: Path, number: int = 2) -> None:
+        wait_for_workers()
+        self.work, self.flag, self.number = work, flag, number
 
     def __call__(self, part: Part, frame: Any) -> Any:
-        if part.number == 2 and not self.flag.exists():
+        if part.number == self.number and not self.flag.exists():
             self.flag.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return self.work(part, frame)

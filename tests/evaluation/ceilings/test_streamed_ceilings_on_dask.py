@@ -18,7 +18,7 @@ import pytest
 import fairlimits as fl
 from fairlimits.data import Dataset, Entries
 from fairlimits.evaluation.ceilings import streamed
-from streams import ROLES, Killer, people, write
+from streams import ROLES, Killer, people, wait_for_workers, write
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -42,6 +42,7 @@ class BucketKiller:
     """Ends the worker that works on a certain bucket, once."""
 
     def __init__(self, work: Any, flag: Path) -> None:
+        wait_for_workers()
         self.work, self.flag = work, flag
 
     def __call__(self, number: int, entries: Entries) -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,10 +13,9 @@ import pytest
 
 import fairlimits as fl
 from fairlimits._util import dask as dask_door
-from fairlimits.data import Part
 from fairlimits.errors import DataError, InputError, MissingExtraError
 from fairlimits.law.cells.quantizer import seeding
-from streams import ROLES, centroids, people, write
+from streams import ROLES, Killer, centroids, people, write
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -87,19 +84,6 @@ def test_frontiers_and_bands_on_workers(client: Any) -> None:
     np.testing.assert_array_equal(here, there)
 
 
-class Killer:
-    """Ends the worker that works on a certain part, once."""
-
-    def __init__(self, work: Any, flag: Path) -> None:
-        self.work, self.flag = work, flag
-
-    def __call__(self, part: Part, frame: Any) -> Any:
-        if part.number == 3 and not self.flag.exists():
-            self.flag.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return self.work(part, frame)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="processes cannot be killed by a signal there")
 def test_a_lost_worker_does_not_change_the_counts(
     client: Any, frame: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -120,7 +104,7 @@ def test_a_lost_worker_does_not_change_the_counts(
 
     def killing(self: DaskParts, work: Any, *others: Any, **options: Any) -> Any:
         seen.append(work)
-        chosen = Killer(work, flags[len(seen) - 1]) if len(seen) - 1 in deadly else work
+        chosen = Killer(work, flags[len(seen) - 1], 3) if len(seen) - 1 in deadly else work
         return fold(self, chosen, *others, **options)
 
     monkeypatch.setattr(DaskParts, "fold", killing)
