@@ -99,8 +99,8 @@ def _room(lines: list[Line]) -> str:
 def _maps(lines: list[Line]) -> str:
     small, large = _of(lines, " 256 cells"), _of(lines, " 1,024 cells")
     return (
-        f"Maps: taking entries in as they promise something gains {_range(small)} over HiGHS with all entries at 256 "
-        f"cells, and {_range(large)} at 1,024."
+        f"Taking in the entries of a map as they promise something stays: at 1,024 cells it is {_range(large)} times "
+        f"faster than HiGHS with all entries at once; at 256 cells it gains {_range(small)}."
     )
 
 
