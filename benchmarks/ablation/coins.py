@@ -3,7 +3,7 @@
 HiGHS is given all variables in two ways: with the limits that ours has in each of its searches, which is what could
 take its place; and told to stop once it has a point as good as ours, or nearly (by a billionth of all people), which
 nobody knows beforehand. A point that is worse than ours by more than `_WORSE` counts as not found. Law and simulated
-people with four groups, on the cells that users have.
+people with four and six groups, on the cells that users have.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fairlimits.limits import on_cells
 from fairlimits.limits.programs import FairProgram
 from fairlimits.solvers import Rounded, lp, round_optimum, rounding
 
-_NAMES = ("Law, 2 groups", "simulated, 4 groups")
+_NAMES = ("Law, 2 groups", "simulated, 4 groups", "simulated, 6 groups")
 _NOTIONS = (("DP",), ("EOd",), ("EA", "EOd"))
 
 # Nodes that a search may take where nothing else ends it.
