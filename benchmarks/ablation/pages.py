@@ -80,9 +80,10 @@ def _ties(lines: list[Line]) -> str:
 
 
 def _coins(lines: list[Line]) -> str:
+    six, fewer = _of(lines, "6 groups"), _of(lines, "2 groups", "4 groups")
     return (
-        f"Rules without coins: trying a core of the variables first gains {_range(lines)} over HiGHS's branch and "
-        f"bound on all of them ({_over(lines)})."
+        "Rules without coins: trying a core of the variables first stays for what it gains with six groups "
+        f"({_range(six)} over HiGHS's branch and bound on all of them); with two and four groups it gains {_range(fewer)}."
     )
 
 
@@ -99,8 +100,8 @@ def _room(lines: list[Line]) -> str:
 def _maps(lines: list[Line]) -> str:
     small, large = _of(lines, " 256 cells"), _of(lines, " 1,024 cells")
     return (
-        f"Maps: taking entries in as they promise something gains {_range(small)} over HiGHS with all entries at 256 "
-        f"cells, and {_range(large)} at 1,024."
+        f"Taking in the entries of a map as they promise something stays: at 1,024 cells it is {_range(large)} times "
+        f"faster than HiGHS with all entries at once; at 256 cells it gains {_range(small)}."
     )
 
 
