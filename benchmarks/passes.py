@@ -23,7 +23,7 @@ NAMES = {
     "_summed": "summing q",
     "_judged": "judging",
     "CountKinds": "counting kinds",
-    "_features_of": "sample of kinds",
+    "features_of": "sample of kinds",
     "to_learn_from": "drawing from kinds",
     "_summed of kinds": "summing kinds",
     "_evidence": "bounds",

@@ -83,7 +83,8 @@ def _coins(lines: list[Line]) -> str:
     six, fewer = _of(lines, "6 groups"), _of(lines, "2 groups", "4 groups")
     return (
         "Rules without coins: trying a core of the variables first stays for what it gains with six groups "
-        f"({_range(six)} over HiGHS's branch and bound on all of them); with two and four groups it gains {_range(fewer)}."
+        f"({_range(six)} over HiGHS's branch and bound on all of them); with two and four groups it gains "
+        f"{_range(fewer)}."
     )
 
 

@@ -16,11 +16,12 @@ from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.data import Dataset, Stream, array_keys, buckets, key_draws, parts
 from fairlimits.errors import FileError, InputError
 from fairlimits.evaluation import Study
-from fairlimits.evaluation.ceilings import curves, kind_counts, streamed, twins
+from fairlimits.evaluation.ceilings import curves, kind_counts, kind_learning, streamed, twins
 from fairlimits.evaluation.ceilings.kind_counts import feature_keys
+from fairlimits.evaluation.ceilings.kind_learning import Learn
 from fairlimits.evaluation.ceilings.kinds import coarsen, feature_kinds
 from fairlimits.evaluation.ceilings.resolutions import Proposal
-from fairlimits.evaluation.ceilings.streamed import Learn, StreamedTwins
+from fairlimits.evaluation.ceilings.streamed import StreamedTwins
 from fairlimits.evaluation.ceilings.twins import Twins
 from fairlimits.notions import Estimate
 from streams import ROLES, people, write
@@ -55,8 +56,10 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         )
         return [law] * folds
 
-    monkeypatch.setattr(streamed, "learn_apart", laws)
-    monkeypatch.setattr(streamed, "estimate_apart", lambda data, *_, **__: some_chances(data.columns, len(data.groups)))
+    monkeypatch.setattr(kind_learning, "learn_apart", laws)
+    monkeypatch.setattr(
+        kind_learning, "estimate_apart", lambda data, *_, **__: some_chances(data.columns, len(data.groups))
+    )
 
 
 def opened(source: Any, roles: dict[str, Any]) -> Stream:
@@ -147,7 +150,7 @@ def test_steps_are_proposed_where_few_have_a_twin(tmp_path: Path, monkeypatch: p
         asked.append(apart)
         return Proposal({"age": 12.0}, Estimate(0.0, 0.0, 0.0))
 
-    monkeypatch.setattr(streamed, "propose_steps", propose)
+    monkeypatch.setattr(kind_learning, "propose_steps", propose)
     folder = write(table(), tmp_path / "big")
     study = Study.of(opened(folder, PLAIN), "auto", enough_twins=0.5)
     assert study.proposal is None

@@ -18,6 +18,7 @@ import pytest
 import fairlimits as fl
 from fairlimits.data import Dataset, Entries
 from fairlimits.evaluation.ceilings import streamed
+from fairlimits.evaluation.ceilings.kind_learning import Learnt
 from streams import ROLES, Killer, people, wait_for_workers, write
 
 dask = pytest.importorskip("dask")
@@ -80,7 +81,7 @@ def test_ceilings_with_a_worker_lost_in_each_kind_of_pass(
     folder = write(people(800), tmp_path / "big", row_group_size=150)
     alone = fl.ceiling(folder, ASKED, **PLAIN)
     assert fl.ceiling(folder, ASKED, **PLAIN, client=client).to_dict() == alone.to_dict()
-    assert losing() == {"facts_of", "_digits", "CountKinds", "to_learn_from", "_features_of", "_summed", "_evidence"}
+    assert losing() == {"facts_of", "_digits", "CountKinds", "to_learn_from", "features_of", "_summed", "_evidence"}
 
 
 def test_a_frame_that_another_tool_made(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,6 +122,6 @@ def test_no_row_comes_back(client: Any, tmp_path: Path, monkeypatch: pytest.Monk
     assert len(counts) >= 3
     for own in counts:
         assert marked[7].tobytes() not in own
-    (learnt,) = (own for own in came if isinstance(own, streamed.Learnt))
+    (learnt,) = (own for own in came if isinstance(own, Learnt))
     assert not any(isinstance(own, Dataset) for own in vars(learnt).values())
     assert not any(isinstance(own, Dataset) for own in vars(learnt.witnesses).values())
