@@ -54,9 +54,10 @@ def centroids(dist: fl.CellDistribution) -> NDArray[np.float32]:
 
 def wait_for_workers() -> None:
     """Wait until both workers are there: a cluster that loses one while the other starts again may wait forever."""
-    from distributed import Client
+    import distributed
 
-    Client.current().wait_for_workers(2, timeout=300)
+    client: Any = distributed.Client
+    client.current().wait_for_workers(2, timeout=300)
 
 
 class Killer:
