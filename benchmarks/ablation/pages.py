@@ -16,8 +16,8 @@ programs: by weak duality, within 1e-8), counts as slower. The bar was set befor
 least {BAR:.0f} times faster than the best of the others somewhere a user goes is taken out.
 
 `python -m benchmarks.ablation` measures all of it again, and with names some of it; what was measured is kept in
-`benchmarks/ablation/results.json`: the parametric method, ties and sifting in a run before the others. Clarabel (0.11.1)
-and ECOS (2.0.14) have to be installed for it (`pip install clarabel ecos`).
+`benchmarks/ablation/results.json`: the parametric method, ties and sifting in a run before the others. Clarabel
+(0.11.1) and ECOS (2.0.14) have to be installed for it (`pip install clarabel ecos`).
 
 Where users go: group notions are asked on 256 cells by default, and with more than two groups on up to 2,048. For
 individual fairness the default is 256 blend cells, and users may have up to 16,384; the interior-point start begins at
