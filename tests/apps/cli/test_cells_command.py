@@ -103,7 +103,7 @@ def test_large_files_are_read_in_parts(folder: Path, monkeypatch: pytest.MonkeyP
         ),
         (["cells", "{big}", "--like", "{cells}", "--partition", "blend", "-o", "{out}"], "leave --partition out"),
         (["cells", "{big}", "--like", "{cells}", "--generator", "cart", "-o", "{out}"], "with --like"),
-        (["scenarios", "{big}", *COLUMNS], "rows of one table in memory"),
+        (["fidelity", "{big}", *COLUMNS], "rows of one table in memory"),
         (["scenarios", "{cells}", *COLUMNS], "rows of one table in memory"),
         (["cells", "{cells}", "-o", "{out}"], "holds cells already"),
         (

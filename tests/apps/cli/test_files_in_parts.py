@@ -25,8 +25,8 @@ def folder(tmp_path: Path) -> Path:
 
 def test_ceiling_and_scenarios(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pattern = str(folder / "*.parquet")
-    assert run(["ceiling", pattern, *ROLE_OPTIONS, "-t", "0.1", "-o", str(tmp_path / "top.json")]) == 0
-    top = fl.ceiling(folder, {"DP": [0.1]}, **PLAIN)
+    assert run(["ceiling", pattern, *ROLE_OPTIONS, "-t", "DP=0.1", "-o", str(tmp_path / "top.json")]) == 0
+    top = fl.ceiling(folder, {"DP": 0.1}, **PLAIN)
     written = json.loads((tmp_path / "top.json").read_text())
     assert written["points"][0]["upper limit"] == top.curve.upper[0]
     assert "no rule passes" in capsys.readouterr().out

@@ -192,7 +192,7 @@ def test_json_of_what_is_not_estimable(command: str, tmp_path: Path, capsys: pyt
 def test_a_file_name_is_no_formula(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "$\\people$.csv"
     people().head(150).to_csv(path, index=False)
-    more = ["--cells", "4", "--points", "2"] if command == "frontier" else ["-t", "0.1"]
+    more = ["--cells", "4", "--points", "2"] if command == "frontier" else ["-t", "DP=0.1"]
     code = run([command, str(path), *COLUMNS, *more, "-o", str(tmp_path / "out.svg")])
     assert code == 0, capsys.readouterr().err
     assert r"\people$" in (tmp_path / "out.svg").read_text(encoding="utf-8")

@@ -30,7 +30,7 @@ def test_a_header_is_optional(header: str, end: str) -> None:
         ("1\n2\n0\n", "reach from 0 to 2"),
         ("1\nnan\n0\n", "missing"),
         (b"\xff\xfe\x00\x01", "UTF-8"),
-        ('"' + "x" * 200_000, "no CSV"),
+        ('"' + "x" * 200_000, "not CSV"),
     ],
 )
 def test_wrong_files_are_refused(content: str, words: str) -> None:

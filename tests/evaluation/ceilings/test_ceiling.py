@@ -203,7 +203,7 @@ def test_the_true_limit_is_not_passed() -> None:
     [
         ({"resolution": "fine"}, "auto"),
         ({"resolution": {"agee": 5}}, "Did you mean"),
-        ({"resolution": {"area": 5}}, "no number"),
+        ({"resolution": {"area": 5}}, "not a number"),
         ({"resolution": {"age": 0}}, "above 0"),
         ({"confidence": 2}, "confidence"),
     ],

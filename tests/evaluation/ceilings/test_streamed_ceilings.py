@@ -193,7 +193,7 @@ def test_what_cannot_be_asked_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
     folder = write(table(300), tmp_path / "big")
     with pytest.raises(InputError, match="say which columns"):
         fl.ceiling(folder, {"DP": 0.1})
-    with pytest.raises(InputError, match="is no number"):
+    with pytest.raises(InputError, match="is not a number"):
         fl.ceiling(folder, {"DP": 0.1}, resolution={"job": 5}, **PLAIN)
     with pytest.raises(InputError, match="explained already"):
         fl.ceiling(Dataset.from_frame(table(300), **PLAIN), {"DP": 0.1}, label="paid")
