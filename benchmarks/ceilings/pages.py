@@ -33,7 +33,10 @@ _COVERAGE = """## How often limits hold
 Laws over kinds of people, whose true limits are computed exactly by the program over all kinds: smooth, rough, one
 that nothing can be learned about (the chance of a kind is a hash of it), one in which all chances are equally far
 from one half, so that the bound has no slack to hide in (even), and two made from Dutch (its kinds and their
-frequencies; group and label given a kind from its counts and a model of other kinds, worth 2 or 50 people). Seven
+frequencies; group and label given a kind from its counts and a model of other kinds, worth 2 or 50 people). Others
+were made by somebody who wanted to see limits fail, after they were found to hold on these: twenty kinds of many people
+each (tight), 400 people in all (few people), a group of one percent (one percent), and more in
+`benchmarks/ceilings/laws.py`; those that were drawn from are in the table. Seven
 questions each (none, every notion, DP with EA), a curve of seven tolerances of DP at once, with the group hidden and
 seen, for all people and for those with a twin. The model of other kinds is linear here, because validity does not
 depend on it and time does. A line should hold in 95% of the draws, and be below 95% minus 2.5 standard errors
