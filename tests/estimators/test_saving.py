@@ -116,6 +116,32 @@ def test_a_booster_with_categories_of_its_own(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"rule_": None},
+        {"_schema": None},
+        {"classes_": np.zeros(2)},
+        {"groups_": ("a", "b")},
+        {"n_features_in_": 1},
+        {"feature_names_in_": np.array(["other", "job"])},
+        {"_sensitive_names": "sex"},
+        {"prefit": True},
+        {"random_state": -1},
+        {"draw_by": "lot"},
+        {"neighbours": 5},
+    ],
+)
+def test_parts_that_contradict_each_other_are_refused(changed: dict[str, Any]) -> None:
+    model = quick(TIGHT).fit(X, Y, sensitive_features=SEX)
+    state = model.__getstate__()
+    again = type(model).__new__(type(model))
+    again.__setstate__(state | {"_frontier": 0})
+    assert again.frontier_.plug_in == pytest.approx(model.frontier_.plug_in)
+    with pytest.raises((InputError, TypeError)):
+        type(model).__new__(type(model)).__setstate__(state | changed)
+
+
 def test_post_processors_and_pipelines(tmp_path: Path) -> None:
     fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(numbers(X), Y)
     model = quick(TIGHT, prefit=fitted).fit(numbers(X), Y, sensitive_features=SEX)

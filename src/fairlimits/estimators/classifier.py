@@ -383,6 +383,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if hasattr(self, "rule_"):
+            self._frontier = None
             check_restored(self, self.rule_, Rule)
             check_seed(self.random_state)
             check_draw_by(self.draw_by)

@@ -399,6 +399,8 @@ class CellDistribution(Checked, Shown):
             places=(OutcomeCells, type(None)),
             labelled=(LabelledCells, type(None)),
         )
+        if self.encoding is not None and self.centroids is None:
+            raise FileError("The file says how features are encoded, and not where cells lie; save it again.")
         if self.places is not None:
             told = self.places.model.schema == self.schema and self.places.space.encoding == self.encoding
             if not told or len(self.places.codewords) != self.n_cells:

@@ -22,6 +22,9 @@ from fairlimits.law.outcome.models import OutcomeModel, Packed
 # Points whose squares spread by less than this share of their size are the same.
 _ROUNDING = 1e-12
 
+# What scales can come to: points that spread by less than a rounding error are not blown up.
+_LARGEST = 1e12
+
 
 @dataclass(frozen=True, eq=False)
 class Space(Checked):
@@ -69,8 +72,8 @@ class Space(Checked):
         """Refuse a space in which rows cannot be placed."""
         check_kinds(self, divisor=np.ndarray, encoding=Encoding, outcome_scale=float, feature_scale=float)
         scales = [self.outcome_scale, self.feature_scale]
-        sizes = np.append(self.divisor, [1 + scale for scale in scales]) if self.divisor.dtype == np.float64 else [-1.0]
-        if not np.isfinite(sizes).all() or not (np.asarray(sizes) > 0).all() or min(scales) < 0:
+        whole = self.divisor.dtype == np.float64 and ((self.divisor > 0) & np.isfinite(self.divisor)).all()
+        if not whole or not 0 <= min(scales) <= max(scales) < _LARGEST:
             raise FileError("The file's cells lie where no row can be; save it again.")
 
 
