@@ -1,6 +1,7 @@
 """The page of the good law at any size: all that `benchmarks.any_size` and `benchmarks.any_size_beside` measure.
 
-``python -m benchmarks.any_size_page results.json`` goes on where it was stopped.
+``python -m benchmarks.any_size_page results.json`` goes on where it was stopped, and with ``written`` behind it writes
+the page of what was measured so far.
 """
 
 from __future__ import annotations
@@ -53,4 +54,7 @@ def markdown(measured: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    print(markdown(run(kept=Path(sys.argv[1]))))
+    from benchmarks.__main__ import write
+
+    results_file = Path(sys.argv[1])
+    write("any_size", markdown(json.loads(results_file.read_text()) if sys.argv[2:] else run(kept=results_file)))

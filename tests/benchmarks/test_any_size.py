@@ -46,9 +46,11 @@ def test_what_was_measured_is_said_and_nothing_else() -> None:
     sample = {"plug-in": 0.8, "accuracy": [0.8, 0.79, 0.81], "gap": [0.05, 0.04, 0.06]}
     memory = {"in memory": sample, "streamed": sample, "apart": 2e-16, "counts equal": True}
     one, two = ({"seconds": 20.0 / n, "busiest": 18.0 / n, "figures": [0.8]} for n in (1, 2))
-    text = any_size_page.markdown({"memory": memory, "workers": {"rows": 1000, "load": 0.1, "1": one, "2": two}})
+    workers = {"rows": 1000, "learned": 100, "load": 0.1, "1": one, "2": two}
+    text = any_size_page.markdown({"memory": memory, "workers": workers})
     assert "counts are equal" in text
     assert "2.00 times faster" in text
+    assert "at 18000.0 µs" in text
     assert "Ceilings" not in text
     assert "A billion rows" not in text
     text = any_size_page.markdown({"curve": {"rows": 1000, "curve": [[500, 0.7, 0.0, 0.0]]}})

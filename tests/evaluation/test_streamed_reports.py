@@ -39,4 +39,7 @@ def test_a_report_of_files(tmp_path: Path) -> None:
     (said,) = (own["text"] for own in found["warnings"] if own["kind"] == "held out")
     assert "row's place" in said
     assert held["best_hidden"]["low"] < 0.87 < held["best_hidden"]["high"] + 0.05
+    above = found["from_above"]
+    assert 0 < above["twins"] <= 1
+    assert above["brackets"][0]["upper"][0] >= held["best_hidden"]["low"]
     assert "big" in page.to_html()

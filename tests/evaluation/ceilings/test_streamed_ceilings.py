@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as pads
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import fairlimits as fl
 from fairlimits._util.types import Flags, Floats, Ints
@@ -163,6 +164,23 @@ def test_steps_are_proposed_where_few_have_a_twin(tmp_path: Path, monkeypatch: p
     top = study.ceiling({"DP": 0.1})
     assert top.rows == 1500
     assert top.kinds < Study.of(opened(folder, PLAIN)).ceiling({"DP": 0.1}).kinds
+
+
+@pytest.mark.usefixtures("quick")
+def test_audits_and_scenarios_of_files_have_ceilings(tmp_path: Path) -> None:
+    rows = table()
+    rows = rows.append_column("decided", pa.array(rows["age"].to_numpy() > 50))
+    folder = write(rows, tmp_path / "big")
+    options: dict[str, Any] = {"estimator": LogisticRegression(), "resamples": 100, "ceiling": True}
+    roles = {**PLAIN, "features": ["age", "job", "decided"]}
+    reach = fl.audit(folder, "decided", notions="DP", **options, **roles)["decided"].reach
+    assert reach is not None
+    # What rules see are the features, and not what was decided.
+    top = Study.of(opened(folder, PLAIN)).ceiling(reach.gaps, confidence=0.975)
+    assert reach.upper == pytest.approx(top.upper)
+    assert reach.twins == pytest.approx(top.twins)
+    scenarios = fl.compare_scenarios(folder, {"DP": 0.1}, **options, **PLAIN)
+    assert all((own.ceiling is None) == own.fixed for own in scenarios.situations)
 
 
 def test_what_is_learned_of_streamed_rows_bounds_them(tmp_path: Path) -> None:
