@@ -67,7 +67,9 @@ def _shown(thing: Any) -> None:
 @use.register
 def _(thing: fl.CellDistribution) -> None:
     _shown(thing)
-    thing.share_errors()
+    if thing.counts is not None:
+        # A law without counts is a kind of its own.
+        thing.share_errors()
     thing.centres()
     _between(fl.solve(thing, {"DP": 0.1}).accuracy)
     if thing.schema is not None:
