@@ -141,3 +141,12 @@ def test_damaged_estimates_get_a_sentence(name: str, value: Any) -> None:
         Outcome._unpack(header | {"losses": {}}, arrays)
     with pytest.raises(FileError):
         Outcome._unpack({"model": header["model"]}, arrays)
+
+
+@pytest.mark.parametrize("field", ["losses", "chosen"])
+def test_estimates_restored_from_what_they_cannot_be_are_refused(field: str) -> None:
+    state = fitted().__getstate__()
+    Outcome.__new__(Outcome).__setstate__(state)
+    wrong = {} if field == "losses" else dict.fromkeys(fitted().chosen, (0.5,))
+    with pytest.raises(InputError):
+        Outcome.__new__(Outcome).__setstate__(state | {field: wrong})

@@ -228,6 +228,8 @@ class Outcome(Checked, Shown):
             raise InputError("the losses of the learners are not there")
         if not all(math.isfinite(loss) and loss >= 0 for loss in known):
             raise InputError("a loss of a learner is not a number of at least 0")
+        if not all(isinstance(name, str) for learners in self.chosen.values() for name in learners):
+            raise InputError("a name of a learner is not text")
 
 
 def mean_difference(calibration: pa.Table) -> float:
