@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -55,3 +57,13 @@ def context() -> Iterator[Any]:
         opened.set_default_timeout(20_000)
         yield opened
         browser.close()
+
+
+@pytest.fixture
+def published(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a directory that holds the files of law and dutch, and point FAIRLIMITS_DATA to it."""
+    folder = Path(os.environ.get("FAIRLIMITS_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+    if not (folder / "law.parquet").is_file() or not (folder / "dutch.parquet").is_file():
+        pytest.skip("law.parquet and dutch.parquet are not here: set FAIRLIMITS_DATA to their directory")
+    monkeypatch.setenv("FAIRLIMITS_DATA", str(folder))
+    return folder

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +25,6 @@ from fairlimits.data.registry import BENCHMARKS
 from fairlimits.errors import DatasetUnavailableError, FileError, InputError
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def published(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a directory that holds the files of law and dutch, and point FAIRLIMITS_DATA to it."""
-    folder = Path(os.environ.get("FAIRLIMITS_DATA") or ROOT.parent / "shared" / "data")
-    if not (folder / "law.parquet").is_file() or not (folder / "dutch.parquet").is_file():
-        pytest.skip("law.parquet and dutch.parquet are not here: set FAIRLIMITS_DATA to their directory")
-    monkeypatch.setenv("FAIRLIMITS_DATA", str(folder))
-    return folder
 
 
 @pytest.fixture

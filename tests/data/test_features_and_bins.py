@@ -180,6 +180,10 @@ def test_benchmarks_take_both() -> None:
     data = fl.load_dataset("adult", sensitive="age", features=["education", "fnlwgt"], bins={"age": [25, 60]})
     assert list(data.columns) == ["fnlwgt", "education"]
     assert data.groups == ("under 25", "25 to under 60", "60 and over")
+
+
+@pytest.mark.usefixtures("published")
+def test_ranges_of_codes_are_categories() -> None:
     coded = fl.load_dataset("dutch", features=["age", "household_size"], bins={"household_size": 115})
     assert [feature.kind for feature in coded.schema.features] == ["categorical"] * 2
     assert coded.schema.features[1].categories == ("under 115", "115 and over")
