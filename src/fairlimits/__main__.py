@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
 import sys
 from types import FrameType
@@ -10,12 +12,17 @@ from types import FrameType
 def main() -> None:
     """Enter from the shell."""
     interrupts: list[int] = []
+    ended: list[bool] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        if ended:  # once more, or late: there is nothing left to tidy up
+            os._exit(130)
         interrupts.append(number)
         raise KeyboardInterrupt
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # What is registered first is called last. After it Python takes its handlers away, and a signal would kill.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGINT, interrupt)
     try:
         from fairlimits.apps.cli import main as enter  # noqa: PLC0415
@@ -25,8 +32,9 @@ def main() -> None:
         # A library that is interrupted while it is imported may answer with an error of its own.
         if not (interrupts or isinstance(error, KeyboardInterrupt)):
             raise
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
         sys.exit(130)
+    finally:
+        ended.append(True)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import warnings
 from collections.abc import Callable
@@ -34,8 +33,6 @@ def enter(run: Callable[[], int]) -> int:
         # Nothing more is asked of libraries: without memory, even to end takes some of them forever.
         os.write(2, f"Error: {_NO_MEMORY}\n".encode())
         os._exit(2)
-    # Once more, and now without anything to tidy up, for those who cannot wait.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _flushed(code)
 
 
