@@ -17,6 +17,7 @@ from fairlimits.data.draws import DrawBy, array_keys, check_draw_by, check_seed,
 from fairlimits.data.encoding import EncodedFeature, Encoding
 from fairlimits.data.features import read_all_columns
 from fairlimits.data.loading import open_data
+from fairlimits.data.opening import open_rows, open_stream
 from fairlimits.data.parts import Part, find_files, is_pattern
 from fairlimits.data.reading import Watched, read_features, read_groups, read_watched
 from fairlimits.data.registry import benchmark_names
@@ -26,7 +27,7 @@ from fairlimits.data.screening import Concern, concerns
 from fairlimits.data.sensitive import Sensitive, arrow_column, is_frame
 from fairlimits.data.sides import Draw
 from fairlimits.data.small_groups import SET_ASIDE, SmallGroups, check_small_groups, set_aside_note, small_groups_note
-from fairlimits.data.stream import Learned, Reader, Stream, open_rows, open_stream
+from fairlimits.data.stream import Learned, Reader, Stream
 from fairlimits.data.tables import read_table
 
 __all__ = [

@@ -63,11 +63,7 @@ class Table:
         except ValueError as error:
             # Most kinds of data frame refuse double names by themselves, and nothing else.
             raise DataError(_SAME_NAME) from error
-        if len(set(names)) < len(names):
-            raise DataError(_SAME_NAME)
-        odd = [name for name in names if not isinstance(name, str)]
-        if odd:
-            raise DataError(f"Column names must be text, got {odd[0]!r}: rename the columns.")
+        _check_names(names)
         if not names or len(wrapped) == 0:
             raise DataError("The table is empty: it needs at least one column and one row.")
         return cls(wrapped, names)
@@ -300,3 +296,18 @@ def _unreadable(name: str, kind: pa.DataType) -> ColumnError:
         f"is of type {kind}, which is neither a number nor a category",
         "convert it (a time to a number of hours, say)",
     )
+
+
+def names_only(names: tuple[str, ...]) -> Table:
+    """Open a table without rows, whose columns can be asked for."""
+    _check_names(names)
+    empty = pa.Table.from_arrays([pa.array([], pa.null()) for _ in names], names=list(names))
+    return Table(nw.from_native(empty, eager_only=True), names)
+
+
+def _check_names(names: Sequence[Any]) -> None:
+    if len(set(names)) < len(names):
+        raise DataError(_SAME_NAME)
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        raise DataError(f"Column names must be text, got {odd[0]!r}: rename the columns.")

@@ -11,11 +11,12 @@ from fairlimits.data.benchmarks import load_dataset
 from fairlimits.data.bins import Bins
 from fairlimits.data.column_roles import Names
 from fairlimits.data.dataset import Dataset
+from fairlimits.data.opening import open_stream
 from fairlimits.data.registry import benchmark_names, get_benchmark
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar
 from fairlimits.data.small_groups import SET_ASIDE, SmallGroups
-from fairlimits.data.stream import Stream, open_stream
+from fairlimits.data.stream import Stream
 from fairlimits.data.tables import read_table
 from fairlimits.errors import InputError
 

@@ -148,10 +148,10 @@ def test_ctrl_c_while_packages_are_imported(import_first: str, tmp_path: Path) -
 def test_ctrl_c_when_all_is_done(moment: str, code: int, tmp_path: Path) -> None:
     """An exit code it is, not a death by the signal, even where Python has begun to take itself apart."""
     kill = "os.kill(os.getpid(), signal.SIGINT)"
-    late = f"class Late:\n    def __del__(self, os=os, kill=os.kill, pid=os.getpid(), number=signal.SIGINT):\n"
+    late = "class Late:\n    def __del__(self, os=os, kill=os.kill, pid=os.getpid(), number=signal.SIGINT):\n"
     late += "        kill(pid, number)\n\nsys.late = Late()\n"
     # Registered while a command runs, and so called before what was registered when it began.
-    soon = f"class Hook:\n    def find_spec(self, name, *rest):\n        if name == 'typer':\n"
+    soon = "class Hook:\n    def find_spec(self, name, *rest):\n        if name == 'typer':\n"
     soon += f"            atexit.register(lambda: {kill})\n\nsys.meta_path.insert(0, Hook())\n"
     hook = "import atexit, os, signal, sys\n\n" + (soon if moment == "atexit" else late)
     (tmp_path / "sitecustomize.py").write_text(hook, encoding="utf-8")
