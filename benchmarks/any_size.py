@@ -8,8 +8,8 @@ wrong.
 The true limit at DP within 0.05, group hidden, is that of a program on 65,536 cells of the true P(Y | x) and P(A | x),
 on rows of all files alike. The bar, fixed before anything was measured: the limit that is estimated on fifty million
 rows lies within 0.2 points of it, in less than 2 GB, and a row costs the same in each pass at every size, within 15%.
-Samples are as large at every size, and so is what they cost; a further row costs what the difference between two sizes
-says. Beside it stand the seconds of feature cells on the same rows, and what a sample of 50,000 rows alone would have
+A sample that is all there is of fewer rows is learned by fewer trees, which cost less; so sizes with samples of the
+same size are compared. A further row costs what the difference between two sizes says. Beside it stand the seconds of feature cells on the same rows, and what a sample of 50,000 rows alone would have
 said.
 """
 
@@ -232,12 +232,29 @@ def _passes(results: list[dict[str, Any]]) -> str:
         spent = [*step.values(), sum(step.values())]
         lines.append([f"a further row, {less['rows']:,} to {more['rows']:,}", *(f"{each:.2f}" for each in spent)])
     text = table(heads, lines)
-    if len(steps) > 1:
-        spent_in = [[*step.values(), sum(step.values())] for step in steps]
-        apart = [max(own) / min(own) - 1 if min(own) > 0 else np.inf for own in zip(*spent_in, strict=True)]
-        each = ", ".join(f"{name} {100 * own:.0f}%" for name, own in zip([*names, "together"], apart, strict=True))
-        text += f"\n\nWhat a further row costs differs from size to size by: {each}."
+    alike = [own for own in results if _sampled(own) > 0.99 * max(map(_sampled, results))]
+    for what, compared in (
+        (f"A row costs as much in each pass at {_listed(alike)}, whose samples are as large, but for", _costs(alike)),
+        ("A further row costs as much between any two sizes, but for", [[*own.values()] for own in steps]),
+    ):
+        if len(compared) > 1:
+            apart = [max(own) / min(own) - 1 if min(own) > 0 else np.inf for own in zip(*compared, strict=True)]
+            each = ", ".join(f"{name} {100 * own:.0f}%" for name, own in zip(names, apart, strict=True))
+            text += f"\n\n{what}: {each}."
     return text
+
+
+def _sampled(own: dict[str, Any]) -> float:
+    """Rows of the sample that was learned from last."""
+    return float(own["curve"][-1][0])
+
+
+def _costs(results: list[dict[str, Any]]) -> list[list[float]]:
+    return [[*own["passes"].values()] for own in results]
+
+
+def _listed(results: list[dict[str, Any]]) -> str:
+    return " and ".join(f"{own['rows']:,}" for own in results) + " rows"
 
 
 if __name__ == "__main__":

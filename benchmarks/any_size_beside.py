@@ -218,10 +218,10 @@ def a_billion_rows(results: list[dict[str, Any]]) -> str:
     sampled, every = (100 * (last[name] - last["truth"]) for name in ("sample", "plug-in"))
     return (
         f"## A billion rows\n\nBy calculation from these rates; nobody has run it. {rate:.1f} µs a row in "
-        f"{len(passes)} passes make {work / 3600:.1f} hours of one core, {work / _CORES / 60:.0f} minutes of {_CORES}; "
-        f"learning on the sample takes one worker as long as at {on_all}, {sample / 60:.0f} minutes; {parts:,.0f} "
+        f"{len(passes)} passes make {work / 3600:.1f} hours of one core, {work / _CORES:.0f} s of {_CORES}; "
+        f"learning on the sample takes one worker as long as at {on_all}, {sample:.0f} s; {parts:,.0f} "
         f"parts in {len(passes)} passes keep Dask's scheduler for {tasks:.0f} s, at an assumed millisecond a task. "
-        f"Together {together / 60:.0f} minutes.\n\nA sample of {any_size.SAMPLE:,} rows, in memory, said a limit "
+        f"Together {together / 60:.1f} minutes.\n\nA sample of {any_size.SAMPLE:,} rows, in memory, said a limit "
         f"{sampled:+.2f} points off where all {on_all} said one {every:+.2f} points off: if that is near enough, no "
         f"cluster is needed."
     )

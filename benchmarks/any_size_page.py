@@ -45,8 +45,8 @@ def run(sizes: tuple[int, ...] = ROWS, kept: Path | None = None) -> dict[str, An
 
 def markdown(measured: dict[str, Any]) -> str:
     """Write the results as tables; what was not measured is left out."""
-    results = [own for name, own in measured.items() if name.endswith("million")]
-    parts = [any_size.tables(results)] if results else []
+    results = sorted((own for name, own in measured.items() if name.endswith("million")), key=lambda own: own["rows"])
+    parts = [f"## Sizes\n\n{any_size.tables(results)}"] if results else []
     parts += [any_size_beside.WORDS[name](measured) for name in any_size_beside.WORDS if name in measured]
     if results:
         parts.append(any_size_beside.a_billion_rows(results))

@@ -36,10 +36,15 @@ def test_the_simulated_law_is_a_law_and_its_last_files_differ(tmp_path: Path, mo
 
 
 def test_what_a_further_row_costs_is_the_difference_of_two_sizes() -> None:
-    sizes = [{"rows": rows, "passes": {"columns": 2.0 + 6 / rows, "sample": 1.0}} for rows in (1, 2, 4)]
+    # The smallest is learned from less, and so compared with no other.
+    sizes = [
+        {"rows": rows, "passes": {"columns": 2.0 + 6 / rows, "sample": 1.0}, "curve": [[sampled, 0.5]]}
+        for rows, sampled in ((1, 1), (2, 2), (4, 2))
+    ]
     text = any_size._passes(sizes)
     assert "| a further row, 1 to 2 | 2.00 | 1.00 | 3.00 |" in text
-    assert "columns 0%, sample 0%, together 0%" in text
+    assert "at 2 and 4 rows, whose samples are as large, but for: columns 43%, sample 0%." in text
+    assert "between any two sizes, but for: columns 0%, sample 0%." in text
 
 
 def test_what_was_measured_is_said_and_nothing_else() -> None:
