@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 import fairlimits as fl
 from attack.people import data, table
 from fairlimits.decorrelation import DecorrelationFrontier
-from fairlimits.errors import FileError
+from fairlimits.errors import FileError, InputError
 from fairlimits.law.generators import CartGenerator
 
 _ROWS = 40
@@ -32,6 +32,10 @@ def tried(path: Path, load: Callable[[Path], Any], what: str) -> str | None:
             return f"{what}: on load {type(error).__name__}: {error}"
         try:
             use(found)
+        except InputError as error:
+            # A file about other rows, such as of dates where these have numbers, is a good file.
+            if "read_like" not in str(error):
+                return f"{what}: loaded, and on use InputError: {error}"
         except Exception as error:
             return f"{what}: loaded, and on use {type(error).__name__}: {error}"
     return None

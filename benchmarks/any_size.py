@@ -9,8 +9,8 @@ The true limit at DP within 0.05, group hidden, is that of a program on 65,536 c
 on rows of all files alike. The bar, fixed before anything was measured: the limit that is estimated on fifty million
 rows lies within 0.2 points of it, in less than 2 GB, and a row costs the same in each pass at every size, within 15%.
 A sample that is all there is of fewer rows is learned by fewer trees, which cost less; so sizes with samples of the
-same size are compared. A further row costs what the difference between two sizes says. Beside it stand the seconds of feature cells on the same rows, and what a sample of 50,000 rows alone would have
-said.
+same size are compared. A further row costs what the difference between two sizes says. Beside it stand the seconds of
+feature cells on the same rows, and what a sample of 50,000 rows alone would have said.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fairlimits.errors import FileError, InfeasibleError, InputError, SolverError
 from fairlimits.law.cells.distributions import CellDistribution
 from fairlimits.law.cells.neighbours import Neighbourhood
-from fairlimits.limits import solve
+from fairlimits.limits import CellPolicy, solve
 from fairlimits.limits.programs import FairProgram
 from fairlimits.limits.rules import Rule
 from fairlimits.limits.tracing import frontier
@@ -666,3 +666,11 @@ def test_a_damaged_file_is_named_so(tmp_path: Path, field: str, value: Any) -> N
         np.savez(stream, header=np.array(json.dumps(header)), **parts)
     with pytest.raises(FileError):
         Rule.load(path)
+
+
+def test_truth_values_are_no_scores() -> None:
+    """A classifier's file may hold an array of any type; scores are subtracted."""
+    dist = instance(2, 0).dist()
+    state = CellPolicy(dist, np.ones(dist.n_cells), False).__getstate__()
+    with pytest.raises(InputError, match="not probabilities"):
+        CellPolicy.__new__(CellPolicy).__setstate__(state | {"scores": state["scores"].astype(bool)})

@@ -6,6 +6,7 @@ content, as if it stood alone, the second another, and so on. A draw by content 
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias, cast, get_args
@@ -21,6 +22,9 @@ from fairlimits.errors import InputError
 DrawBy: TypeAlias = Literal["row", "content"]
 """Whether people who are alike in everything have draws of their own, or one in common."""
 
+# Seeds that scikit-learn takes, with room for those that are derived from one.
+_LARGEST_SEED = 2**32 - 2**16
+
 # Odd constants of the mixing function splitmix64 (Steele, Lea and Flood, 2014).
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -30,10 +34,11 @@ _MISSING = np.uint64(0x7FF8000000000000)
 
 
 def check_seed(random_state: object, name: str = "random_state") -> int:
-    """Return a seed as a whole number of at least 0; `name` is what an error calls it."""
-    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
-        raise InputError(f"{name} is {random_state!r}; give a whole number of at least 0.")
-    return int(random_state)
+    """Return a seed as a whole number that all libraries take; `name` is what an error calls it."""
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if not whole or not 0 <= cast("int", random_state) <= _LARGEST_SEED:
+        raise InputError(f"{name} is {reprlib.repr(random_state)}; give a whole number from 0 to {_LARGEST_SEED:,}.")
+    return int(cast("int", random_state))
 
 
 def check_draw_by(draw_by: object) -> DrawBy:

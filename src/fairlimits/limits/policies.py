@@ -40,7 +40,7 @@ class CellPolicy(Checked):
         cells = (self.law.n_cells, self.law.n_groups) if self.aware else (self.law.n_cells,)
         if self.scores.shape != cells:
             raise InputError(f"The scores have shape {self.scores.shape}; the cells need {cells}.")
-        if not ((self.scores >= 0) & (self.scores <= 1)).all():
+        if self.scores.dtype.kind != "f" or not ((self.scores >= 0) & (self.scores <= 1)).all():
             raise InputError("The scores are not probabilities; each must lie between 0 and 1.")
 
     @property

@@ -308,6 +308,7 @@ def test_an_aware_plan_is_kept_and_applied(csv: Path, tmp_path: Path) -> None:
         (["--accuracy-weight", "-1"], "weight"),
         (["-o", "mapped.html"], "html"),
         (["--seed", "-1"], "seed is -1"),
+        (["--seed", "9" * 400], "give a whole number from 0 to"),
         (["--unseen", "missing"], "--plan"),
         (["--partition", "people"], "--partition is 'people'"),
         (["-o", "people.csv"], "people.csv itself"),

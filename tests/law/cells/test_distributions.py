@@ -300,6 +300,7 @@ def rewrite(path: Path, header: Any = None, **arrays: Any) -> None:
         {"header": {"origin": {"rows": 10**400}}},
         {"header": {"origin": {"total_weight": 10**400}}},
         {"centroids": np.zeros((3, 9))},
+        {"centroids": np.full((3, 2), 1e18)},
         {"distances": np.zeros((2, 2))},
         {"first": np.array([0]), "second": np.array([9]), "pair_distances": np.array([1.0])},
         {"first": np.array([0]), "second": np.array([1, 2]), "pair_distances": np.array([1.0])},

@@ -253,3 +253,11 @@ def test_walk_through_the_tree_ends_where_scikit_learn_ends() -> None:
         np.testing.assert_array_equal(np.sort(target[leaves == leaf]), tree.donors[first:last])
     again = LeafTree.from_arrays(tree.to_arrays(), 4, 5)
     np.testing.assert_array_equal(again.leaves(predictors), leaves)
+
+
+def test_seeds_that_no_library_takes_are_refused() -> None:
+    data = people(200)
+    with pytest.raises(InputError, match="give a whole number from 0 to"):
+        CartGenerator().fit(data, random_state=10**12)
+    with pytest.raises(InputError, match="random_state is -1"):
+        CartGenerator().fit(data).sample(10, random_state=-1)

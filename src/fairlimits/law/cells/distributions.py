@@ -39,6 +39,7 @@ from fairlimits.law.cells.labelled import LabelledCells
 from fairlimits.law.cells.origins import Origin
 from fairlimits.law.cells.outcome_cells import OutcomeCells
 from fairlimits.law.cells.quantizer.codebook import assign
+from fairlimits.law.cells.quantizer.rows import as_matrix
 from fairlimits.law.cells.sampling import share_errors
 from fairlimits.law.outcome.models import check_encoding
 from fairlimits.notions import RateTable
@@ -117,11 +118,9 @@ class CellDistribution(Checked, Shown):
                 raise InputError(f"The counts must be {self.mass.shape} numbers of at least 0.")
             set_(self, "counts", frozen(counts))
         if self.centroids is not None:
-            centroids = np.array(self.centroids, dtype=np.float32)
+            centroids = as_matrix(self.centroids, "centroids").copy()
             if self.encoding is None or centroids.shape != (self.n_cells, self.encoding.n_columns):
                 raise InputError("The centroids must have a row for each cell and come with their encoding.")
-            if not np.isfinite(centroids).all():
-                raise InputError("The centroids have non-finite entries; every one must be a number.")
             set_(self, "centroids", frozen(centroids))
         if self.distances is not None:
             set_(self, "distances", checked_distances(self.distances, self.n_cells))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fairlimits._util.progress import Progress
-from fairlimits.data import Dataset
+from fairlimits.data import Dataset, check_seed
 from fairlimits.law.generators.protocol import check_size, check_weights, fitted
 
 
@@ -34,7 +34,7 @@ class BootstrapGenerator:
         """Draw `n` of the rows."""
         rows = fitted(self._rows)
         check_size(n, len(rows.schema.features))
-        rng = np.random.default_rng(random_state)
+        rng = np.random.default_rng(check_seed(random_state))
         chance = None if rows.weight is None else rows.weight / rows.weight.sum()
         drawn = rows.take(rng.choice(rows.n_rows, size=n, p=chance))
         return Dataset(drawn.schema, drawn.columns, drawn.group, drawn.label)

@@ -23,7 +23,7 @@ from fairlimits._util import plain
 from fairlimits._util.archives import check_members, nest, read_archive, reading, unnest, write_archive
 from fairlimits._util.progress import Progress
 from fairlimits._util.types import Floats, Ints
-from fairlimits.data import Dataset, Schema
+from fairlimits.data import Dataset, Schema, check_seed
 from fairlimits.errors import InputError
 from fairlimits.law.generators.protocol import check_size, check_weights, fitted
 from fairlimits.law.generators.trees import Codes, LeafTree, grow
@@ -121,6 +121,7 @@ class CartGenerator:
             Called with the fraction done and a few words.
         """
         check_weights(dataset)
+        random_state = check_seed(random_state)
         if dataset.weight is not None:
             dataset = dataset.take(dataset.weight > 0)
         weight = None if dataset.weight is None else np.asarray(dataset.weight)
@@ -159,7 +160,9 @@ class CartGenerator:
         label = np.empty(n, dtype=np.int8)
         columns = {column.name: np.empty(n, dtype=column.values.dtype) for column in model.columns}
         starts = range(0, n, _CHUNK)
-        for start, seed in zip(starts, np.random.SeedSequence(random_state).spawn(len(starts)), strict=True):
+        for start, seed in zip(
+            starts, np.random.SeedSequence(check_seed(random_state)).spawn(len(starts)), strict=True
+        ):
             rows = slice(start, min(start + _CHUNK, n))
             rng = np.random.default_rng(seed)
             pair = rng.choice(len(model.joint), rows.stop - start, p=model.joint).astype(np.int32)

@@ -15,7 +15,7 @@ import numpy as np
 
 from fairlimits._util.progress import Progress
 from fairlimits._util.types import Floats
-from fairlimits.data import Dataset, Schema
+from fairlimits.data import Dataset, Schema, check_seed
 from fairlimits.errors import InputError, MissingExtraError
 from fairlimits.law.generators.protocol import check_size, check_weights, fitted
 
@@ -90,8 +90,9 @@ class CtganGenerator:
             If the package ``ctgan`` is not installed.
         """
         check_weights(dataset)
+        random_state = check_seed(random_state)
         model = _watched(_network(self.network), self.epochs, progress)(epochs=self.epochs, batch_size=self.batch_size)
-        model.set_random_state(int(random_state))
+        model.set_random_state(random_state)
         if dataset.weight is not None:
             rng = np.random.default_rng(random_state)
             dataset = dataset.take(rng.choice(dataset.n_rows, dataset.n_rows, p=dataset.weight / dataset.weight.sum()))
@@ -103,7 +104,7 @@ class CtganGenerator:
         """Draw `n` rows."""
         model, layout = fitted(self._trained)
         check_size(n)
-        model.set_random_state(int(random_state))
+        model.set_random_state(check_seed(random_state))
         return layout.dataset(np.concatenate([model.sample(min(_CHUNK, n - at)) for at in range(0, n, _CHUNK)]))
 
     def save(self, path: object) -> NoReturn:

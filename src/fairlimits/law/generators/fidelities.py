@@ -14,7 +14,7 @@ import time
 
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
-from fairlimits.data import Dataset, Encoding
+from fairlimits.data import Dataset, Encoding, check_seed
 from fairlimits.errors import InputError
 from fairlimits.law.cells.counts import count_cells
 from fairlimits.law.cells.quantizer.codebook import assign, fit_codebook
@@ -56,6 +56,7 @@ def fidelity(real: Dataset, generated: Dataset, cells: int, *, random_state: int
     0.081
     """
     _check_schema(real, generated)
+    random_state = check_seed(random_state)
     encoding = Encoding.fit(real)
     codebook = fit_codebook(encoding.transform_dataset(real), cells, weights=real.weight, random_state=random_state)
     masses: list[Floats] = []
