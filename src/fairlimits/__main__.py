@@ -9,6 +9,10 @@ import sys
 from types import FrameType
 
 
+class _Interrupt(KeyboardInterrupt):
+    """Ctrl-c. Python ends by the signal, not with an exit code, once exec or eval has seen a bare KeyboardInterrupt."""
+
+
 def main() -> None:
     """Enter from the shell."""
     interrupts: list[int] = []
@@ -18,7 +22,7 @@ def main() -> None:
         if ended:  # once more, or late: there is nothing left to tidy up
             os._exit(130)
         interrupts.append(number)
-        raise KeyboardInterrupt
+        raise _Interrupt
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # What is registered first is called last. After it Python takes its handlers away, and a signal would kill.

@@ -144,6 +144,16 @@ def test_ctrl_c_while_packages_are_imported(import_first: str, tmp_path: Path) -
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+def test_ctrl_c_within_code_that_is_evaluated(tmp_path: Path) -> None:
+    """Libraries make classes by exec, and Python takes an interrupt in there for one that nobody handled."""
+    hook = "import os, signal, sys\n\nclass Hook:\n    def find_spec(self, name, *rest):\n        if name == 'typer':\n"
+    hook += "            exec('os.kill(os.getpid(), signal.SIGINT)')\n\nsys.meta_path.insert(0, Hook())\n"
+    (tmp_path / "sitecustomize.py").write_text(hook, encoding="utf-8")
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    done = enter("--version", stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": path})
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 @pytest.mark.parametrize(("moment", "code"), [("atexit", 130), ("last", 0)])
 def test_ctrl_c_when_all_is_done(moment: str, code: int, tmp_path: Path) -> None:
     """An exit code it is, not a death by the signal, even where Python has begun to take itself apart."""
