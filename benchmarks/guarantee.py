@@ -295,10 +295,11 @@ def markdown(records: list[dict[str, Any]]) -> str:
         plain = {own["seed"]: own["accuracy"] for own in by["plain"]}
         draws = len(by["ours"])
         share = {method: float(np.mean([own["held"] for own in found])) for method, found in by.items()}
-        cost = {
-            method: 100 * float(np.mean([plain[own["seed"]] - own["accuracy"] for own in found]))
+        costs = {
+            method: 100 * np.array([plain[own["seed"]] - own["accuracy"] for own in found])
             for method, found in by.items()
         }
+        cost = {method: float(own.mean()) for method, own in costs.items()}
         held.append(share["ours"])
         seen = f"{asked}, {'seen' if aware else 'hidden'}"
         if share["ours"] < 0.95 - 2.5 * math.sqrt(0.95 * 0.05 / draws):
@@ -316,7 +317,7 @@ def markdown(records: list[dict[str, Any]]) -> str:
                 _shown([own for own in by["default"] if not own["few"]], plain),
                 f"{share['former']:.0%}",
                 f"{cost['former']:.2f}",
-                "" if cost["former"] <= 0.3 else "yes" if cost["ours"] <= cost["former"] / 2 else "no",
+                "" if cost["former"] <= 0.3 else _at_most_half(costs["ours"], costs["former"]),
             )
         )
         for method in sorted(set(by) - {"plain", "ours", "default", "former"}):
@@ -333,6 +334,15 @@ def markdown(records: list[dict[str, Any]]) -> str:
         + "\n\nPeers at the same tolerance, on the same draws and estimates; ExponentiatedGradient learns itself:\n\n"
         + table(("law", "within", "method", "draws", "holds", "costs"), peers)
     )
+
+
+def _at_most_half(ours: Floats, former: Floats) -> str:
+    """Whether one cost is at most half of another; if not, which part of it, plus or minus its standard error."""
+    part = float(ours.mean() / former.mean())
+    if part <= 0.5:
+        return "yes"
+    own, other = (float(each.std(ddof=1) / np.sqrt(len(each)) / each.mean()) for each in (ours, former))
+    return f"no: {part:.1%} +- {part * math.hypot(own, other):.1%}"
 
 
 def _shown(found: list[dict[str, Any]], plain: Mapping[int, float]) -> str:

@@ -9,7 +9,6 @@ from benchmarks.ablation.coins import coins
 from benchmarks.ablation.lines import Line, keep
 from benchmarks.ablation.maps import maps
 from benchmarks.ablation.programs import parametric, sifting, ties
-from benchmarks.ablation.regression import regression
 from benchmarks.ablation.room import room
 
 SOLVERS: dict[str, Callable[[], Iterator[Line]]] = {
@@ -18,7 +17,6 @@ SOLVERS: dict[str, Callable[[], Iterator[Line]]] = {
     "coins": coins,
     "room": room,
     "maps": maps,
-    "regression": regression,
     "sifting": sifting,
     "interior": interior,
 }

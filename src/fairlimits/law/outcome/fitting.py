@@ -190,6 +190,8 @@ class Table:
             return Fit(learner, Member(self._overall(question, seen)))
         if isinstance(learner, Logistic):
             some = seen[:: -(-len(seen) // _ENOUGH_FOR_LINES)]
+            if len(np.unique(question.target[some])) < 2:
+                return Fit(learner, Member(self._overall(question, seen)))
             return Fit(learner, fit_logistic(self.seen_by_line(question, some), self.sample(question, some)))
         sample = self.sample(question, seen)
         sizes, nominal = self.codes.sizes, self.codes.nominal

@@ -6,13 +6,15 @@ logistic regression. How large the trees are depends on the number of rows.
 
 from __future__ import annotations
 
+import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import logit
 from threadpoolctl import threadpool_limits
 
 from fairlimits._util.types import Flags, Floats
@@ -43,13 +45,12 @@ _PSEUDO_ROWS = 20
 # The Newton steps of logistic regression cost the square of the number of columns.
 _MOST_NEWTON_COLUMNS = 300
 _MOST_STEPS = 1_000
-_MOST_NEWTON_STEPS = 30
 
-# Newton's method stops where another step would lower the mean log-loss by less than half of this.
-_SETTLED = 1e-8
+# Largest entry of the gradient at which Newton's method stops: the mean log-loss is within 1e-8 of the least then.
+_TOLERANCE = 1e-6
 
-# Rows on which Newton's method starts.
-_ROWS_TO_START = 4_000
+# Scikit-learn's models set the warning filters of the process, each for itself, and must not do so at the same time.
+_ALONE = threading.Lock()
 
 # Rows on which exported trees are compared with scikit-learn's.
 _COMPARED = 8
@@ -193,60 +194,21 @@ def fit_logistic(encoded: Singles, sample: Sample) -> Member:
     The mean over rows of weight times log-loss, times their number, plus half the squared length of the coefficients
     is minimal: what scikit-learn's `LogisticRegression` does by default.
     """
-    if encoded.shape[1] > _MOST_NEWTON_COLUMNS:
-        from sklearn.linear_model import LogisticRegression
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
 
-        model = LogisticRegression(max_iter=_MOST_STEPS).fit(encoded, sample.target, sample_weight=sample.weight)
-        return Member(float(model.intercept_[0]), coefficients=model.coef_[0].astype(np.float32))
-    start = None
-    if len(encoded) >= MANY_ROWS:
-        # Close to the solution, on fewer rows; all rows then take two or three steps.
-        few = slice(None, None, len(encoded) // _ROWS_TO_START)
-        weight = None if sample.weight is None else sample.weight[few]
-        start = newton(encoded[few], Sample(sample.codes[few], sample.target[few], weight))
-    found = newton(encoded, sample, start)
-    return Member(float(found[-1]), coefficients=found[:-1].astype(np.float32))
-
-
-def newton(encoded: Singles, sample: Sample, start: Floats | None = None) -> Floats:
-    """Coefficients and intercept of logistic regression by Newton's method, in single precision but for the sums.
-
-    With s = 2 target - 1, weights w and z = X b, the objective f = sum w log(1 + exp(-s z)) + |b|^2 / 2 (without the
-    intercept) has the gradient X' (w (p - target)) + b and the Hessian X' diag(w p (1 - p)) X + 1. It is strictly
-    convex; a step that does not lower it enough is halved.
-    """
-    rows = np.column_stack([encoded, np.ones(len(encoded), dtype=np.float32)])
-    weight = np.ones(len(rows)) if sample.weight is None else sample.weight
-    sign = np.where(sample.target, -1.0, 1.0)
-    penalty = np.ones(rows.shape[1])
-    # As good as none: only that the Hessian stays invertible where all chances are 0 or 1.
-    penalty[-1] = 1e-6
-
-    def objective(b: Floats) -> tuple[float, Floats]:
-        z = (rows @ b.astype(np.float32)).astype(np.float64)
-        return float(weight @ np.logaddexp(0, sign * z) + b @ (penalty * b) / 2), z
-
-    b = np.zeros(rows.shape[1]) if start is None else start
-    value, z = objective(b)
-    for _ in range(_MOST_NEWTON_STEPS):
-        chance = expit(z)
-        gradient = rows.T @ (weight * (chance - sample.target)).astype(np.float32) + penalty * b
-        curved = rows * np.sqrt(weight * chance * (1 - chance)).astype(np.float32)[:, None]
-        hessian = (curved.T @ curved).astype(np.float64) + np.diag(penalty)
-        step = np.linalg.solve(hessian, gradient)
-        slope = float(gradient @ step)
-        if slope < _SETTLED * len(rows):
-            return b - step
-        scale = 1.0
-        while True:
-            tried, z = objective(b - scale * step)
-            if tried <= value - 0.1 * scale * slope or scale < 1e-3:
-                break
-            scale /= 2
-        if tried >= value:
-            break
-        b, value = b - scale * step, tried
-    return b
+    if not encoded.shape[1]:
+        rate = np.average(sample.target, weights=sample.weight)
+        return Member(float(logit(rate)), coefficients=np.zeros(0, np.float32))
+    newton = encoded.shape[1] <= _MOST_NEWTON_COLUMNS
+    model = LogisticRegression(
+        solver="newton-cholesky" if newton else "lbfgs", tol=_TOLERANCE if newton else 1e-4, max_iter=_MOST_STEPS
+    )
+    with _ALONE, warnings.catch_warnings():
+        # Where it begins at the optimum, as for columns that are constant, it finds no step that is better.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(encoded, sample.target, sample_weight=sample.weight)
+    return Member(float(model.intercept_[0]), coefficients=model.coef_[0].astype(np.float32))
 
 
 def _grow(
