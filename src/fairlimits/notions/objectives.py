@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fairlimits._util.number_texts import exact_text
 from fairlimits._util.states import Checked
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
@@ -115,7 +116,7 @@ class Costs(Objective):
         return {"false_positive": self.false_positive, "false_negative": self.false_negative}
 
     def __str__(self) -> str:
-        return f"costs {self.false_positive:g}:{self.false_negative:g}"
+        return f"costs {exact_text(self.false_positive)}:{exact_text(self.false_negative)}"
 
 
 ACCURACY = Objective("accuracy")
