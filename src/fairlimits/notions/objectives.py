@@ -86,7 +86,10 @@ class Costs(Objective):
         for cost in (false_positive, false_negative):
             if isinstance(cost, bool) or not isinstance(cost, int | float | np.number):
                 raise InputError(f"The cost of an error is {cost!r}; give a number of at least 0.")
-            both.append(float(cost))
+            try:
+                both.append(float(cost))
+            except OverflowError:
+                raise InputError("The cost of an error is too large a number; divide both costs by it.") from None
         if not all(0 <= cost < math.inf for cost in both) or not any(both):
             raise InputError(
                 f"The costs of errors are {both[0]:g} and {both[1]:g}; both must be at least 0, and one above it."
