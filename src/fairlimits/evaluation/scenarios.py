@@ -17,7 +17,7 @@ import numpy as np
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.suppression import check_suppress
 from fairlimits._util.types import Floats
-from fairlimits.data import Dataset, Stream, open_rows
+from fairlimits.data import Dataset, Stream, column_doubts, open_rows
 from fairlimits.decorrelation import Decorrelation, decorrelate
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation.audits import audit_on, split_people
@@ -147,6 +147,7 @@ def compare_scenarios(
         progress=lambda done, words: tell(0.8 + 0.15 * done, words),
         **options,
     )
+    found = replace(found, doubts=column_doubts(everybody, hidden=True))
     if ceiling:
         study = Study.of(everybody, random_state=random_state)
         found = replace(found, situations=tuple(_below(own, study, asked, correlation) for own in found.situations))

@@ -228,7 +228,10 @@ def _downloading(app: Dash, subject: Subject) -> None:
             "fairlimits": fairlimits.__version__,
             "figures": "plug-in: on the cells that the rules were made on; of models: on all rows of the data",
             "data": {"name": subject.name, "cells": subject.dist.n_cells, "groups": list(subject.dist.groups)},
-            "notes": [note for note in (subject.small_groups_note, subject.support_note) if note is not None],
+            "notes": [
+                *(note for note in (subject.small_groups_note, subject.support_note) if note is not None),
+                *subject.doubts,
+            ],
             "answer": answer,
             "curve": {
                 "group seen" if aware else "group hidden": own for aware, own in _curves(subject, answer).items()

@@ -72,7 +72,8 @@ def _facts(subject: Subject) -> html.P:
 
 def _left_out(subject: Subject) -> list[html.P]:
     shown = {"small-groups": subject.small_groups_note, "too-few-rows": subject.support_note}
-    return [html.P(note, id=name, className="note") for name, note in shown.items() if note is not None]
+    notes = [html.P(note, id=name, className="note") for name, note in shown.items() if note is not None]
+    return [*notes, *(html.P(doubt, className="note doubt") for doubt in subject.doubts)]
 
 
 def _controls(subject: Subject) -> list[Any]:

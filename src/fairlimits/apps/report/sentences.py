@@ -181,18 +181,23 @@ def _asked_for(findings: Findings, write: Writer) -> tuple[str, ...]:
     if found is None:
         return ()
     own = found.rules[0]
-    figures = [f"{name}: {_points(each)}" for name, each in own.attained.items()]
-    if found.is_cost and isinstance(own.value, HeldOutFigure):
-        goal = f"{own.value.value:.3f} a person ({own.value.low:.3f} to {own.value.high:.3f})"
+    percents = [f"{name}: {_points(each)}" for name, each in own.attained.items()]
+    reached = []
+    if not found.is_cost:
+        percents = [f"{found.objective}: {_points(own.value)}", *percents]
+    elif isinstance(own.value, HeldOutFigure):
+        reached = [f"to a cost of {own.value.value:.3f} per person ({own.value.low:.3f} to {own.value.high:.3f})"]
     else:
-        goal = str(_points(own.value))
+        reached = [f"to a cost that is {_points(own.value)}"]
+    if percents:
+        reached.append(f"in percent, to {'; '.join(percents)}")
     return (
         write(
             "Asked for besides: {what}. The best rule we found for it with {asked} and the group hidden came on new "
-            "people, in percent, to {figures}.",
+            "people{figures}.",
             what=write.strong(", ".join((found.objective, *found.requirements))),
             asked=asked(findings),
-            figures="; ".join((f"{found.objective}: {goal}", *figures)),
+            figures=f"{' ' if found.is_cost else ', '}{', and '.join(reached)}",
         ),
     )
 

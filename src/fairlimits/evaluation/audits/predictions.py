@@ -88,7 +88,10 @@ def check_threshold(threshold: Threshold) -> None:
         return
     number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
     if not (number and np.isfinite(threshold)):
-        raise InputError(f'The threshold is {threshold!r}; it must be a finite number, "auto" or None.')
+        raise InputError(
+            f'The threshold is {threshold!r}; it must be a finite number, "auto" or None.',
+            shell=f"--threshold is {threshold!r}; it must be a finite number, such as 0.5.",
+        )
 
 
 @dataclass(frozen=True)

@@ -236,11 +236,16 @@ def _person(dist: CellDistribution, weight: Floats) -> dict[str, str]:
     for part in dist.encoding.features:
         columns = slice(part.start, part.stop)
         apart[part.name] = apart.get(part.name, 0.0) + float(((own - everybody)[columns] ** 2).sum())
-    values = dist.encoding.decode(own[None])
-    return {name: _words(values[name][0]) for name in sorted(values, key=lambda name: -apart[name])}
+    values = {name: column[0] for name, column in dist.encoding.decode(own[None]).items()}
+    dates = {feature.name for feature in dist.schema.features if feature.date} if dist.schema is not None else set()
+    # Of people without a number there is none to tell.
+    known = [name for name, value in values.items() if value == value]
+    return {name: _words(values[name], name in dates) for name in sorted(known, key=lambda name: -apart[name])}
 
 
-def _words(value: object) -> str:
+def _words(value: object, is_date: bool = False) -> str:
+    if is_date:
+        return str(np.datetime64(0, "D") + round(float(value)))  # type: ignore[arg-type]
     if not isinstance(value, float | np.floating):
         return value_text(value)  # type: ignore[arg-type]
     number = float(value)
