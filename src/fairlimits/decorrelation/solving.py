@@ -51,7 +51,7 @@ def decorrelate(
     dist : CellDistribution
         The joint law of cell, group and label.
     rule : Rule
-        Who decides on the mapped people, on the cells of `dist`.
+        The rule that decides on the mapped people, on the cells of `dist`.
     accuracy_weight, correlation_weight : float, default=15.0 and 25.0
         The weights, at least 0; by default those of the paper. Only their ratio matters to the exact map.
     method : {"exact", "multipliers"}, default="exact"
