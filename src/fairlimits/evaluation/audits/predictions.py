@@ -21,7 +21,7 @@ Threshold: TypeAlias = float | Literal["auto"] | None
 HALF = 0.5
 """Scores from 0 to 1 decide 1 at or above it, unless another threshold is asked for."""
 
-# What a model is called that comes as a bare array.
+# Name of a model that comes as a bare array.
 _NAMELESS = "model"
 
 
@@ -171,7 +171,7 @@ class Deciding:
                     shell=f"{wanted}--threshold {at}, or decisions, 0 or 1.",
                 )
             threshold = HALF
-        # Beyond all scores of a scale it decides all alike, which is a mistake, of the scale as a rule.
+        # Beyond all scores it decides all alike, which is a mistake, as a rule about their scale.
         if not (0 <= threshold <= 1 if chances else reach.low <= threshold <= reach.high):
             scale = "0 to 1" if chances else f"{reach.low:g} to {reach.high:g}"
             raise InputError(

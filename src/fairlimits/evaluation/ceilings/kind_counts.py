@@ -25,7 +25,7 @@ from fairlimits.law import SplitLaw
 
 Keys = NDArray[np.uint64]
 
-# Decimals that chances are kept with: what is left out depends on how many rows are multiplied at a time.
+# Decimals kept of chances: further ones depend on how many rows are multiplied at a time.
 _DECIMALS = 12
 
 
@@ -126,7 +126,7 @@ def merged(entries: Entries) -> Entries:
 
 
 def drawn(entries: Entries, times: Ints, share: float, purpose: str) -> Ints:
-    """How many of so many people who are alike in everything coins take, one for each, that fall so with a share."""
+    """How many of `times` people who are alike in everything are drawn, each with the probability `share`."""
     if share >= 1:
         return times
     draws = key_draws(array_keys([entries["full"], entries["sort"], entries["weight"]], purpose))
@@ -143,7 +143,7 @@ class SetApart:
     Parameters
     ----------
     share : float
-        How many of them, about.
+        Probability of each person to be set apart.
     random_state : int
         Seed.
     """
