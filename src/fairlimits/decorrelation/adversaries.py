@@ -166,7 +166,7 @@ def auc_interval(score: Floats, positive: Flags, weight: Floats, confidence: flo
     score : ndarray of shape (n,)
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,)
-        What each row counts.
+        Weight of each row.
     confidence : float
         Of the interval, by the normal distribution.
     """

@@ -152,7 +152,7 @@ class Judged:
         return MeasuredRates(self.rows, scores[None], tally(self.rows, scores[None]))
 
     def _ahead(self, one: Floats, other: Floats, drawn: Floats) -> Estimate:
-        """By how much scores are more accurate than others; one of both was matched, and is matched anew per resample."""
+        """By how much scores are more accurate than others; one of both was matched, and is so anew per resample."""
         return self._wide(accuracy_difference(self.rows, one, other, self.confidence), drawn)
 
     def _wide(self, fixed: Estimate, drawn: Floats) -> Estimate:

@@ -55,7 +55,7 @@ class Forecast:
     size : ndarray of shape (S,)
         How many people of the kind there are.
     mass : ndarray of shape (S,)
-        What each counts, as a share of all people set apart.
+        Weight of each, as a share of all people set apart.
     times : int
         Draws for each person.
     n : float

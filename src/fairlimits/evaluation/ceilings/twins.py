@@ -63,7 +63,7 @@ class Apart:
     size : ndarray of int of shape (s,)
         How many people of the kind of each there are in the crowd.
     weight : ndarray of shape (s,)
-        What each counts, 1 on average.
+        Weight of each, 1 on average.
     """
 
     chances: Floats
@@ -93,7 +93,7 @@ class Witnesses:
     chances : ndarray of shape (s, G, 2)
         P(A, Y | x) of each, learned from other kinds among them.
     weight : ndarray of shape (s,)
-        What each counts, 1 on average.
+        Weight of each, 1 on average.
     """
 
     kind: Ints

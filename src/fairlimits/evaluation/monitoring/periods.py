@@ -43,7 +43,7 @@ class Period:
 
     @property
     def shares(self) -> Floats:
-        """What each person counts, as a share of all."""
+        """Weight of each person, as a share of all."""
         return np.asarray(self.people.weight / self.people.weight.sum())
 
 
