@@ -63,7 +63,7 @@ def place(data: Dataset, predictions: Floats) -> Placed:
 
 def _decoded(contents: str) -> str:
     _, _, encoded = contents.partition(",")
-    # Four characters carry three bytes: what is too large is not decoded.
+    # Base64 takes four characters for three bytes: what is too large is not decoded.
     if len(encoded) > MOST_BYTES * 4 / 3 + 4:
         raise InputError(TOO_LARGE)
     try:
