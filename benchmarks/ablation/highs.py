@@ -34,7 +34,7 @@ LEAST_PATIENCE, PATIENCE = 2.0, 4.0
 
 @dataclass(frozen=True)
 class Attempt:
-    """Processor seconds, and the value that was proven, or what stands in the place of a proof."""
+    """Processor seconds, and the value that was proven, or why none was."""
 
     seconds: float
     value: float | None
@@ -123,7 +123,7 @@ def _proven(program: Program) -> Optimum | Failure:
 
 
 def attempt(seconds: float, answer: Optimum | Failure) -> Attempt:
-    """What came of it, shortly."""
+    """Return the answer as an attempt."""
     if isinstance(answer, Optimum):
         return Attempt(seconds, answer.value)
     stopped = answer.ending is Ending.STOPPED

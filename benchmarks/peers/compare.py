@@ -1,4 +1,4 @@
-"""Compares two methods at equal achieved gaps, split by split, with intervals that know that splits overlap."""
+"""Compares two methods at equal achieved gaps, split by split, with intervals that account for overlapping splits."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def interval(differences: Sequence[float], test_share: float) -> Comparison:
     Parameters
     ----------
     differences : sequence of float
-        One a split.
+        One per split.
     test_share : float
         n_test / n_learn.
     """
