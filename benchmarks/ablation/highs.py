@@ -70,7 +70,7 @@ def replaced(place: Any, name: str, value: Any) -> Iterator[None]:
 
 
 def limited(call: Callable[[], Attempt], seconds: float) -> Attempt:
-    """Try something in a process of its own, which is ended after so many processor seconds; HiGHS limits others."""
+    """Try something in a process of its own, which is ended after `seconds` of processor time."""
     context = multiprocessing.get_context("fork")
     receiving, sending = context.Pipe(duplex=False)
     limit = math.ceil(seconds)

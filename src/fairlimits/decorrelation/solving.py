@@ -84,7 +84,7 @@ def decorrelate(
     Notes
     -----
     Distances between cells are those of individual fairness; where they are not known for all cells, any
-    move counts 1. Cells, and groups of a cell, without mass are no targets.
+    move counts 1. Cells, and groups of a cell, without mass are not targets.
 
     The optimum takes milliseconds. The least distortion took, on the cells of Adult, 2 s for demographic parity at
     1,024 cells (aware, 512 cells: 0.8 s), and 4 s for three notions with individual fairness at 512; time grows with

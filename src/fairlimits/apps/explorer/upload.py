@@ -49,7 +49,7 @@ def read_predictions(contents: str, n_rows: int) -> Floats:
     Raises
     ------
     InputError
-        If the file is too large, is no text of one column, or holds anything but a number from 0 to 1 for each row.
+        If the file is too large, is not text of one column, or holds anything but a number from 0 to 1 for each row.
     """
     return read_decisions("the file", _numbers(_decoded(contents), n_rows), ((n_rows,),), None).scores
 

@@ -137,7 +137,7 @@ class Reach:
     confidence : float
         Of both limits together.
     accuracy, best : float
-        Accuracy of the model, and of the better of it and of the rule that was found to be as fair.
+        Accuracy of the model, and of the better one of the model and the rule that was found to be as fair.
     """
 
     gaps: Mapping[str, float]

@@ -146,7 +146,7 @@ class Deciding:
 
     @classmethod
     def of(cls, name: str, reach: Reach, threshold: Threshold) -> Deciding:
-        """Find out how to decide by predictions of which so much is known."""
+        """Find out how predictions become decisions, by what is known of them."""
         if reach.missing:
             raise InputError(
                 f"The predictions of {name!r} are missing {reach.missing} times; leave these rows out, or say what was "

@@ -123,7 +123,7 @@ def find_bounds(near: Near, duals: Floats, found: Evidence) -> Bounds:
     duals : ndarray of shape (J, R)
         The multipliers, which these people had no part in.
     found : Evidence
-        What the people say of them.
+        The people's evidence on them.
     """
     every = float(found.mass.sum())
     credits = [near.lagrangian.credit(own) for own in duals]

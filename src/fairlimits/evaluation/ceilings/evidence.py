@@ -1,4 +1,4 @@
-r"""What people say of several sets of multipliers, as sums over kinds of people, which can be added up in parts.
+r"""Evidence on several sets of multipliers, as sums over kinds of people, which can be added up in parts.
 
 The error of a bound is a sum over kinds and people of terms that are linear in the derivative :math:`d` of the bound by
 the shares of groups and labels, which is known only once all kinds are: term :math:`i` of the bound :math:`j` is
@@ -22,7 +22,7 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What people of some kinds say of J sets of multipliers.
+    """Evidence of people of some kinds on J sets of multipliers.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Evidence:
     def of(
         cls, crowd: Crowd, credits: Sequence[Floats], leasts: Sequence[float], heavy: float = 1.0, block: int = _BLOCK
     ) -> Evidence:
-        """Find what people say.
+        """Gather the evidence of people.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class Evidence:
 
 
 def _evidence(crowd: Crowd, credits: Sequence[Floats], leasts: Sequence[float], heavy: float) -> Evidence:
-    """Find what people say, of all kinds at once.
+    """Gather the evidence of people of all kinds at once.
 
     In kinds of few people, errors are deviations from the model of other kinds: on average their squares are never too
     small, whatever the model. In kinds of many, they come from leaving out one person at a time: theirs are never too

@@ -28,7 +28,7 @@ from fairlimits.solvers import Program
 LEAST_TAUS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 """Smallest tau, as a share of the root mean square of Z in a kind by the model: one of these."""
 
-# So many kinds are drawn; where fewer people are set apart, several for each.
+# Number of kinds that are drawn; where fewer people are set apart, several for each.
 _DRAWS = 8_000
 
 # Multipliers are compared, and rounded, in units in which they change Z by about 1.

@@ -89,7 +89,7 @@ class Crowd:
 
     @cached_property
     def many(self) -> Flags:
-        """Which kinds have so many people that the spread of their part is read off them."""
+        """Which kinds have enough people for the spread of their part to be read off them."""
         return np.asarray(self.size >= _MANY)
 
     @property

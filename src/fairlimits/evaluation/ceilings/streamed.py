@@ -22,8 +22,8 @@ from fairlimits.evaluation.ceilings.kind_learning import Learn, Learnt, changed,
 from fairlimits.evaluation.ceilings.kinds import Resolution
 from fairlimits.evaluation.ceilings.twins import Apart, Seen, share_apart
 
-# People who are set apart at most, and who are learned from: more would cost time and change little, for what they say
-# is of second order. Of many features fewer, so that their values fit into memory.
+# Most people who are set apart, and most who are learned from: more would cost time and change little, for what they
+# say is of second order. Of many features fewer, so that their values fit into memory.
 _MOST_APART, _MOST_LEARNED, _MOST_VALUES = 100_000, 400_000, 1 << 25
 
 # People of a bucket, about, as long as there are not too many buckets for the tasks that fill them.
@@ -219,7 +219,7 @@ class StreamedSight:
         return replace(self, sight=replace(self.sight, on_twins=True), apart=self.apart.take(alike))
 
     def evidence(self, credits: Sequence[Floats], leasts: Sequence[float]) -> Evidence:
-        """What the people say of some sets of multipliers."""
+        """Evidence of the people on some sets of multipliers."""
         found = self.buckets.each(partial(_evidence, self.sight, credits, leasts, self.apart.heavy))
         first, *rest = (own for own in found if own is not None)
         return sum(rest, first)

@@ -153,10 +153,10 @@ class Seen(Protocol):
 
     @property
     def on_twins(self) -> Seen | None:
-        """The same for people who have a twin; None if nobody has, or nobody of those set apart is like them."""
+        """Only the people who have a twin; None if nobody has, or nobody of those set apart is like them."""
 
     def evidence(self, credits: Sequence[Floats], leasts: Sequence[float]) -> Evidence:
-        """What the people say of some sets of multipliers (see `Evidence.of`)."""
+        """Evidence of the people on some sets of multipliers (see `Evidence.of`)."""
 
 
 class PeopleByKind(Protocol):
@@ -220,7 +220,7 @@ class Sighted:
 
     @cached_property
     def on_twins(self) -> Sighted | None:
-        """The same for people who have a twin; None if nobody has, or nobody of those set apart is like them."""
+        """Only the people who have a twin; None if nobody has, or nobody of those set apart is like them."""
         several = np.flatnonzero(self.crowd.size > 1)
         alike = self.apart.size > 1
         if not len(several) or not alike.any():
@@ -228,7 +228,7 @@ class Sighted:
         return Sighted(self.crowd.take(several), self.apart.take(alike))
 
     def evidence(self, credits: Sequence[Floats], leasts: Sequence[float]) -> Evidence:
-        """What the people say of some sets of multipliers."""
+        """Evidence of the people on some sets of multipliers."""
         return Evidence.of(self.crowd, credits, leasts, self.apart.heavy)
 
 

@@ -32,9 +32,9 @@ class Alarm:
     Parameters
     ----------
     period : str
-        When.
+        Name of the period.
     kind : {"gap", "accuracy", "drift"}
-        What about.
+        What it is about.
     what : str
         The notion, or the feature.
     p_value : float
@@ -42,7 +42,7 @@ class Alarm:
     allowed : float
         The largest p-value that raises an alarm here.
     words : str
-        In a sentence.
+        The alarm in a sentence.
     """
 
     period: str
