@@ -1,9 +1,9 @@
 r"""Evidence on several sets of multipliers, as sums over kinds of people, which can be added up in parts.
 
 The error of a bound is a sum over kinds and people of terms that are linear in the derivative :math:`d` of the bound by
-the shares of groups and labels, which is known only once all kinds are: term :math:`i` of the bound :math:`j` is
-:math:`e_{ij} + r_i \cdot d_j`. So sums of products of the :math:`e` and :math:`r` are all that variances and
-covariances need, and kinds can be worked on some at a time, wherever they are.
+the shares of groups and labels, which is known only once all kinds have been counted: term :math:`i` of the bound
+:math:`j` is :math:`e_{ij} + r_i \cdot d_j`. So sums of products of the :math:`e` and :math:`r` are all that variances
+and covariances need, and kinds can be worked on a block at a time, wherever they are.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Evidence:
     gradient : ndarray of shape (J, G, 2)
         Derivative of the first by Z, tau held fixed.
     mass : ndarray of shape (G, 2)
-        What the people count, by group and label.
+        Weight of the people, by group and label.
     weighted : bool
         Whether they have weights.
     people : int

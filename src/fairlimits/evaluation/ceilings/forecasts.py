@@ -1,9 +1,9 @@
 r"""Which multipliers to take, and which smallest tau: those whose limit is the lowest, as people set apart forecast it.
 
 The multipliers of the true optimum are not those of the lowest bound: people without a twin, and what is lost by
-:math:`\tau`, move it. For people set apart the chances of other kinds' models, worth c people, and the number of their
-kind in the crowd say what the bound will come to: the kind's law is drawn around the model's (a Dirichlet law of
-strength c), then the other people of a pair are drawn from that, and
+:math:`\tau`, move it. What the bound will come to is forecast from people set apart: from their chances by models of
+other kinds, worth c people, and from the number of their kind in the crowd. The kind's law is drawn around the model's
+(a Dirichlet law of strength c), then the other people of a pair are drawn from that, and
 
 .. math:: \tau^2 = \mathrm{E}[m]^2 + \mathrm{Var}(Z) / (c + n - 1)
 
