@@ -56,7 +56,7 @@ class KindLaw:
         return self.weigh(self.share[:, None, None] * self.chances)
 
     def weigh(self, mass: Floats) -> Floats:
-        """A law (K, G, 2) of people as one of their weights."""
+        """A law (K, G, 2) of people, with each of them counted by weight."""
         heavy = mass if self.worth is None else mass * self.worth
         return np.asarray(heavy / heavy.sum())
 

@@ -65,7 +65,7 @@ class CellOptions(OptionGroup):
     def check(self, rows: Dataset | Stream | CellDistribution, *, alike: bool = False) -> Partition:
         """Return what cells are to cut, or refuse it; `alike` if they must be kinds of people, for IF or a map.
 
-        Generators of other cells than those of the features are refused before anything is learned.
+        A generator for cells other than those of the features is refused before anything is learned.
         """
         from fairlimits.law import CellDistribution, Partition
 

@@ -149,7 +149,7 @@ class Reach:
 
     @property
     def out_of_reach(self) -> float:
-        """Accuracy that no rule gains."""
+        """The part of the distance from perfect accuracy that no rule gains."""
         return 1 - max(self.upper, self.best)
 
     @property

@@ -22,7 +22,7 @@ _MODEL_COLOURS = (INK, COLOURS["PE"], COLOURS["EOd"], COLOURS["IF"], COLOURS["EO
 
 _COLUMNS = 3
 
-# Letters of the longest names of which two fit side by side below a figure.
+# Most letters of a name of which two fit side by side below a figure.
 _SHORT = 36
 
 

@@ -171,7 +171,7 @@ class Deciding:
                     shell=f"{wanted}--threshold {at}, or decisions, 0 or 1.",
                 )
             threshold = HALF
-        # Beyond all scores it decides all alike, which is a mistake, as a rule about their scale.
+        # A threshold beyond all scores decides all alike: a mistake, usually about their scale.
         if not (0 <= threshold <= 1 if chances else reach.low <= threshold <= reach.high):
             scale = "0 to 1" if chances else f"{reach.low:g} to {reach.high:g}"
             raise InputError(
