@@ -83,7 +83,7 @@ def compare_scenarios(
     threshold : float, "auto" or None, default="auto"
         Where their scores begin to decide 1; see `audit`.
     certify : bool, default=False
-        Whether tolerances are to hold for people whom nobody has seen with the confidence, where the features may
+        Whether tolerances are to hold with the confidence for people whom nobody has seen, where the features may
         depend on the group; see `solve`.
     suppress : int, optional
         Leave out counts and rates that rest on fewer people, in all that is shown and written.
@@ -157,7 +157,7 @@ def compare_scenarios(
 
 
 def _below(own: Situation, study: Study, tolerances: Mapping[str, float], correlation: float) -> Situation:
-    """A situation with what no rule in it passes; nothing is known from above of the rule that was fixed before."""
+    """Return a situation with its ceiling; there is none for a rule that was fixed before."""
     if own.fixed:
         return own
     asked = _decorrelated(tolerances, correlation) if own.decorrelated else tolerances

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from fairlimits.data import Dataset
     from fairlimits.decorrelation import Certificate, Decorrelation
 
-# Of the rows that a plan is made from, the share that is kept to try it on.
+# Share of the rows that a plan is tried on, and not made from.
 _HELD_OUT = 0.4
 
-# What still has a say when a plan that was kept is applied.
+# Parameters that still matter when a saved plan is applied.
 _WITH_PLAN = ("data", "plan", "output", "unseen", "with_label", "seed")
 
 

@@ -129,13 +129,13 @@ def scenarios(
 
 @contextmanager
 def _noted(notes: list[str]) -> Iterator[None]:
-    """Gather in `notes` what is warned of while rules are made, each once, to be printed below the findings."""
+    """Gather in `notes` the warnings raised while rules are made, each once, to be printed below the findings."""
     from fairlimits.evaluation import BeatenWarning
     from fairlimits.limits import MarginWarning, UncertifiedWarning
 
     kinds = (MarginWarning, SmallGroupsWarning, UncertifiedWarning)
     with warnings.catch_warnings(record=True) as caught:
-        # What it says is among the findings.
+        # Its message is among the findings.
         warnings.simplefilter("ignore", BeatenWarning)
         for kind in kinds:
             warnings.simplefilter("always", kind)

@@ -83,7 +83,7 @@ def _answering(app: Dash, subject: Subject) -> None:
             page.gap_table(answer),
             page.rates_table(answer),
             [] if independent is None else page.decorrelation_table(independent, answer["aware"]),
-            # With the figures, not after them: else the position would wait until the slider rests.
+            # Sent together with the figures: if it followed them, the position would wait until the slider rests.
             figure,
             "",
         )

@@ -11,7 +11,7 @@ from werkzeug.exceptions import BadRequest, HTTPException
 
 _LOG = logging.getLogger(__name__)
 
-# What a body of the wrong shape, or with values of the wrong kind, makes the page's functions raise.
+# What the page's functions raise on a body of the wrong shape, or with values of the wrong kind.
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError, RecursionError)
 
 _HEADERS = {

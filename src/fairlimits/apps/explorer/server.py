@@ -64,7 +64,7 @@ def make_app(subject: Subject) -> Any:
     app.layout = page.layout(subject)
     callbacks.register(app, subject)
     app.server.config["MAX_CONTENT_LENGTH"] = _MOST_REQUEST
-    # Another site must not reach the page under a name of its own that it lets point here.
+    # Another site must not reach the page under a name of its own that it lets point here (DNS rebinding).
     app.server.config["TRUSTED_HOSTS"] = [HOST, "localhost"]
     safeguards.protect(app)
     return app

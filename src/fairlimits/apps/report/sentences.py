@@ -165,7 +165,7 @@ def _note(findings: Findings) -> str:
 
 
 def _certified(held: HeldOut) -> str:
-    """Say what intervals are at, and by what gaps are certified."""
+    """Say at what confidence intervals are, and how gaps are certified."""
     if held.certified is None:
         return f"intervals, and what gaps are certified to be at most, are at {held.confidence:.0%}."
     return (
@@ -203,7 +203,7 @@ def _asked_for(findings: Findings, write: Writer) -> tuple[str, ...]:
 
 
 def _within(best: HeldOutFigure, majority: float) -> str:
-    """Say that the interval of the best rule holds what needs no rule, where it does."""
+    """Say so where deciding everybody alike is within the interval of the best rule."""
     return ", which lies within the first interval" if best.low <= majority <= best.high else ""
 
 
@@ -351,7 +351,7 @@ NOT_TOLD = "cannot be told from none"
 
 
 def _costs(figure: HeldOutFigure, write: Writer, more: str = "") -> str:
-    """Say what a freedom less costs, as far as the rows show it."""
+    """Say what less freedom costs, as far as the rows show it."""
     if _is_nothing(figure):
         return "changes nothing: on these people both rules are equally accurate"
     if figure.low <= 0 <= figure.high:

@@ -75,7 +75,7 @@ def audit(
         The group notions to compare at.
     threshold : float, "auto" or None, default="auto"
         Scores at or above it decide 1, whatever their scale. "auto" is 0.5 for scores from 0 to 1, and refuses others.
-        None takes scores as chances of deciding 1, as a rule that decides by lot. Decisions of 0 and 1 stay as they
+        None takes scores as chances of deciding 1, those of a randomised rule. Decisions of 0 and 1 stay as they
         are.
     aware : bool, default=False
         Compare with rules that see the group; by default with rules that do not.

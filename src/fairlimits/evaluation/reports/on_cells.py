@@ -29,7 +29,7 @@ from fairlimits.notions import INDIVIDUAL, NOTIONS, estimable, plug_in_rates, su
 _INDIVIDUAL_TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
 _STRICT = 0.1
 
-# Fewer people than this share, and nothing but rounding of scores decides them otherwise.
+# Below this share of people, nothing but rounding of scores decides them otherwise.
 _FEWEST = 1e-6
 
 # Of fewer people than this one cannot say what they are like.
@@ -196,7 +196,7 @@ def _affected(rule: Rule, free: Rule, notion: str, tolerance: float, withhold: S
         way = np.maximum(change if more_yes else -change, 0)
         moved = people * way[:, None]
         share, behind = float(moved.sum()), rows.T @ way
-        # What so few people are like is not for others to know.
+        # A description of so few people could give them away.
         few = dist.counts is not None and behind.sum() < (withhold.least or _FEWEST_PEOPLE)
         if share <= _FEWEST or few:
             continue
@@ -251,7 +251,7 @@ def _words(value: object, is_date: bool = False) -> str:
     number = float(value)
     if not 1e3 <= abs(number) < 1e9:
         return f"{number:.3g}"
-    # With a comma a year would look like no year.
+    # With a thousands separator, a year would not look like one.
     return f"{number:.0f}" if abs(number) < 1e4 else f"{number:,.0f}"
 
 
