@@ -94,3 +94,13 @@ def test_fifty_clients_are_answered(address: str) -> None:
     for client in clients:
         client.join(60)
     assert found == [200] * 50
+
+
+def test_connections_that_say_nothing_do_not_keep_others_out(address: str) -> None:
+    to = urlsplit(address)
+    silent = [socket.create_connection((str(to.hostname), to.port), timeout=60) for _ in range(150)]
+    try:
+        assert ask(address, "GET", "/_dash-layout")[0] == 200
+    finally:
+        for own in silent:
+            own.close()
