@@ -1,7 +1,7 @@
 """Rows of a table in parts, told apart by hash: a side that is learned from, one that is held out, and samples.
 
 A hash of the whole row would put the people of a kind who have label 1 on one side and their twins who have label 0 on
-the other, and what is learned on one side would be wrong on the other. So neither label nor group is ever looked at:
+the other, and what is learned on one side would not hold on the other. So neither label nor group is ever looked at:
 rows are told apart by where they stand (file and row in it), or by an identifier, or, where they have no stable order,
 by their features, so that people who are alike stay together.
 """
@@ -57,6 +57,6 @@ class Side:
     high: float
 
     def holds(self, part: Part, frame: Any) -> Flags:
-        """Which rows of a part are on this side."""
+        """Return which rows of a part are on this side."""
         drawn = self.draw.of(part, frame, "side")
         return (drawn >= self.low) & (drawn < self.high)
