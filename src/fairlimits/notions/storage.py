@@ -1,4 +1,4 @@
-"""Requirements and objectives as plain data: every bound to its last digit, every group's name as it is."""
+"""Requirements and objectives as plain data: with every digit of the bounds, and groups' names as they are."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pack_requirement(requirement: Requirement) -> dict[str, Any]:
 
 
 def unpack_requirement(record: Any) -> Requirement:
-    """Read what `pack_requirement` gave."""
+    """Read what `pack_requirement` returned."""
     kind = plain.field(record, "kind", str, "The requirement")
     if kind not in _KINDS:
         raise FileError(f"The file has a requirement of the unknown kind {kind!r:.60}; save it again.")
@@ -44,7 +44,7 @@ def pack_objective(objective: Objective) -> dict[str, Any]:
 
 
 def unpack_objective(record: Any) -> Objective:
-    """Read what `pack_objective` gave."""
+    """Read what `pack_objective` returned."""
     name = plain.field(record, "name", str, "The objective")
     if set(record) == {"name"}:
         return read_objective(name)
