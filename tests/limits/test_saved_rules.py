@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fairlimits as fl
+from fairlimits._util.archives import read_archive, write_archive
 from fairlimits.errors import FileError
 from fairlimits.law import CellDistribution
 from fairlimits.limits import OnLabels, Rule, frontier, solve
@@ -73,3 +74,34 @@ def test_figures_that_cannot_be_are_refused(tmp_path: Path, changed: dict[str, A
     replace(solve(law(), {"DP": 0.1}), **changed).save(tmp_path / "x")
     with pytest.raises(FileError):
         Rule.load(tmp_path / "x")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("requirements", ""),
+        ("requirements", {}),
+        ("requirements", ["selection rate <= 0.3"]),
+        ("requirements", [{"kind": "limit"}]),
+        ("requirements", [{"kind": "other"}]),
+        ("requirements", [{"kind": "ratio", "rate": "selection rate", "at_least": 7}]),
+        (
+            "requirements",
+            [{"kind": "limit", "rate": "selection rate", "at_most": 0.5, "at_least": None, "group": "zz"}],
+        ),
+        ("objective", "accuracy"),
+        ("objective", {"name": "other"}),
+        ("objective", {"name": "expected cost", "false_positive": 10**400, "false_negative": 1}),
+        ("on_labels", {"accuracy": 0.5}),
+        ("prices", {"DP": "1"}),
+    ],
+)
+def test_forged_questions_are_refused(tmp_path: Path, key: str, value: Any) -> None:
+    path = tmp_path / "x"
+    for found, kind in ((solve(law(), {"DP": 0.1}), "rule"), (frontier(law(), "DP", [0.1]), "frontier")):
+        found.save(path)
+        header, arrays = read_archive(path, kind)
+        header[key] = [value] if kind == "frontier" and key in ("on_labels", "prices") else value
+        write_archive(path, kind, header, arrays)
+        with pytest.raises(FileError):
+            type(found).load(path)

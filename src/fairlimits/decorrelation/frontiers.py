@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 DEFAULT_WEIGHTS = np.concatenate([[0.0], np.geomspace(0.02, 200, 161)])
 """Weights of the correlation, against an accuracy that weighs 15 as in the paper."""
 
-# Of a point at least, beside its scores.
+# Memory of a point at least, beside its scores.
 _POINT_BYTES = 2000
 
 _KIND = "decorrelation frontier"
@@ -204,15 +204,15 @@ def decorrelation_frontier(
 ) -> DecorrelationFrontier:
     """Trace what decorrelation costs a rule: accuracy against correlation, over their weights.
 
-    Each point is a proven optimum and takes milliseconds, without its map: pass a weight on to `decorrelate`
-    for that. As the weight rises, the correlation never rises.
+    Each point is a proven optimum and takes milliseconds, but has no map: for that, pass a weight to `decorrelate`. As
+    the weight rises, the correlation never rises.
 
     Parameters
     ----------
     dist : CellDistribution
         The joint law of cell, group and label.
     rule : Rule
-        Who decides on the mapped people, on the cells of `dist`.
+        The rule that decides on the mapped people, on the cells of `dist`.
     weights : array-like of shape (P,), optional
         Weights of the correlation, in any order; by default 0 and 161 weights from 0.02 to 200.
     accuracy_weight : float, default=15.0

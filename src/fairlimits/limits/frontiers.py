@@ -38,7 +38,7 @@ from fairlimits.notions import (
     pack_objective,
     pack_requirement,
     unpack_objective,
-    unpack_requirement,
+    unpack_requirements,
 )
 
 if TYPE_CHECKING:
@@ -340,7 +340,7 @@ class Frontier(Checked, Shown):
                 tolerances={},
                 accuracy=0.0,
                 bayes_accuracy=float(header["bayes_accuracy"]),
-                requirements=tuple(map(unpack_requirement, header["requirements"])),
+                requirements=unpack_requirements(header),
                 objective=unpack_objective(header["objective"]),
                 neighbours=Neighbourhood(**header["neighbours"]),
                 made=str(header["made"]),

@@ -52,7 +52,7 @@ from fairlimits.notions import (
     pack_objective,
     pack_requirement,
     unpack_objective,
-    unpack_requirement,
+    unpack_requirements,
 )
 
 if TYPE_CHECKING:
@@ -393,7 +393,7 @@ class Rule(Checked, Shown):
                 accuracy=float(header["accuracy"]),
                 bayes_accuracy=float(header["bayes_accuracy"]),
                 optimality_gap=float(header["optimality_gap"]),
-                requirements=tuple(map(unpack_requirement, header["requirements"])),
+                requirements=unpack_requirements(header),
                 objective=unpack_objective(header["objective"]),
                 on_labels=OnLabels.from_dict(header["on_labels"]),
                 prices=read_prices(header["prices"]),

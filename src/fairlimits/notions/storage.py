@@ -7,8 +7,7 @@ from typing import Any
 
 from fairlimits._util import plain
 from fairlimits.errors import FileError, InputError
-from fairlimits.notions.objectives import Costs, Objective
-from fairlimits.notions.parsing import read_objective
+from fairlimits.notions.objectives import ACCURACY, BALANCED_ACCURACY, Costs, Objective
 from fairlimits.notions.requirements import Difference, Limit, Ratio
 from fairlimits.notions.rows import Requirement
 
@@ -28,8 +27,12 @@ def pack_requirement(requirement: Requirement) -> dict[str, Any]:
     raise InputError(f"A {type(requirement).__name__} cannot be saved; give requirements of the kinds {known}.")
 
 
-def unpack_requirement(record: Any) -> Requirement:
-    """Read what `pack_requirement` returned."""
+def unpack_requirements(record: Any) -> tuple[Requirement, ...]:
+    """Read the list of requirements of a rule or frontier."""
+    return tuple(map(_unpack_requirement, plain.items(record, "requirements", dict, "The file")))
+
+
+def _unpack_requirement(record: Any) -> Requirement:
     kind = plain.field(record, "kind", str, "The requirement")
     if kind not in _KINDS:
         raise FileError(f"The file has a requirement of the unknown kind {kind!r:.60}; save it again.")
@@ -45,7 +48,8 @@ def pack_objective(objective: Objective) -> dict[str, Any]:
 
 def unpack_objective(record: Any) -> Objective:
     """Read what `pack_objective` returned."""
-    name = plain.field(record, "name", str, "The objective")
-    if set(record) == {"name"}:
-        return read_objective(name)
+    plain.field(record, "name", str, "The objective")
+    for known in (ACCURACY, BALANCED_ACCURACY):
+        if record == {"name": known.name}:
+            return known
     return Costs(**{cost: value for cost, value in record.items() if cost != "name"})
