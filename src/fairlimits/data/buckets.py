@@ -62,7 +62,7 @@ class FileBuckets:
         self._kept: Any = None
 
     def add(self, entries: Entries) -> None:
-        """Sort some more entries into the buckets; before any of them is looked at."""
+        """Sort some more entries into the buckets; before work on any of them."""
         self._raw = entries.dtype
         try:
             for number, own in enumerate(split(entries, self._buckets)):

@@ -91,7 +91,7 @@ class Concern:
 
 
 class _Rows(NamedTuple):
-    """The rows that are looked at: their position, fold, group and label."""
+    """The rows that are examined: their position, fold, group and label."""
 
     chosen: Ints
     fold: Ints
@@ -113,7 +113,7 @@ class _Coded(NamedTuple):
 def concerns(dataset: Dataset) -> tuple[Concern, ...]:
     """Find what a person should look at before the answers about a table are trusted.
 
-    Every feature is looked at by itself, on rows that count, by rates of the label and of the groups that are
+    Every feature is examined by itself, on rows that count, by rates of the label and of the groups that are
     estimated without the fold a row is in, so that a category of few rows does not look predictive. What few rows
     may show by chance is left out.
 

@@ -172,7 +172,7 @@ class Stream:
         return replace(self, roles=roles, _known=[])
 
     def draw(self, random_state: int) -> Draw:
-        """Return how rows are told apart: by their identifier, by their position, or else by their features."""
+        """Return how rows are drawn: by their identifier, by their position, or else by their features."""
         if self.id or self.parts.ordered:
             return Draw(random_state, self.id)
         return Draw(random_state, self.features)

@@ -5,8 +5,8 @@ solving without them and looking the cell up again.
 
 A feature moves a person by the mean change of the margin if the feature were somebody else's: it is replaced by its
 distribution in the law, one feature at a time, and the mean margin is subtracted from the person's. Interactions of
-features are not told apart. The law keeps no people, so a number is drawn
-from the means of its cells, and a category from the cells' shares of it.
+features are not told apart. The law keeps no people, so a number is drawn from the means of its cells, and a category
+from the cells' shares of it.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ class Kinds:
         return Kinds(values[first], times, weight, squared, sums, self.n_rows)
 
     def with_values(self, values: Floats) -> Kinds:
-        """The same rows, told apart by other numbers, of which each kind has some; ranges of scores stay."""
+        """Return the same rows by other numbers, given for each kind; ranges of scores stay."""
         ranges = self.values[:, : self.scored.shape[1]]
         return replace(self, values=np.column_stack([ranges, values]))._joined()
 

@@ -64,7 +64,7 @@ class Limit(Requirement):
 
     @property
     def needed(self) -> Rate:
-        """The rate that is looked at."""
+        """The rate that the requirement is about."""
         return RATES[self.rate]
 
     @property
@@ -167,7 +167,7 @@ class Ratio(Requirement):
 
     @property
     def needed(self) -> Rate:
-        """The rate that is looked at."""
+        """The rate that the requirement is about."""
         return RATES[self.rate]
 
     @property
@@ -244,7 +244,7 @@ class Difference(Requirement):
 
     @property
     def needed(self) -> Rate:
-        """The rate that is looked at."""
+        """The rate that the requirement is about."""
         return RATES[self.rate]
 
     @property
@@ -289,7 +289,7 @@ class Difference(Requirement):
         Parameters
         ----------
         shares : ndarray of shape (G,)
-            Share of each group among the people who are looked at.
+            Share of each group among the people in the rate's condition.
         compared : ndarray of bool of shape (G,)
             Groups that are compared.
         """

@@ -74,12 +74,12 @@ class Requirement(Checked, ABC):
         Parameters
         ----------
         rates : ndarray of shape (G,)
-            The rate in each group; NaN where nobody is looked at.
+            The rate in each group; NaN for a group without people in the condition.
         shares : ndarray of shape (G,)
-            Share of each group among the people who are looked at.
+            Share of each group among the people in the rate's condition.
         compared : ndarray of bool of shape (G,)
             Whether enough rows stand behind the group's rate; else the group is set aside, and its people count only
-            where all people are looked at together.
+            in rates of all people together.
         groups : sequence of str
             The groups' names.
         """
@@ -87,7 +87,7 @@ class Requirement(Checked, ABC):
     @property
     @abstractmethod
     def needed(self) -> Rate:
-        """The rate that is looked at."""
+        """The rate that the requirement is about."""
 
     @property
     @abstractmethod

@@ -169,7 +169,7 @@ class MeasuredRates:
         event : array-like of shape (2, 2)
             What a person of each label counts who is decided 0, and 1: from 0 to 1.
         given : sequence of int
-            Labels of the people who are looked at.
+            Labels of the people in the condition.
         """
         labels, counts = list(given), np.asarray(event, dtype=np.float64)
         mass, decided = self.found.mass[:, labels], self.found.decided[..., labels]

@@ -67,7 +67,7 @@ class Sampling:
     Parameters
     ----------
     draw : Draw
-        How rows are told apart.
+        How rows are drawn.
     below : float
         Rows with smaller draws were learned from.
     folds : int
@@ -174,7 +174,7 @@ class Grow:
     sizes : Sizes
         Shares of all rows.
     sampling : Sampling
-        How rows are told apart; the size of the sample is still to be found.
+        How rows are drawn; the size of the sample is still to be found.
     estimator, random_state, n_jobs
         See `estimate_outcome`.
     """
