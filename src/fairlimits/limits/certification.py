@@ -56,10 +56,10 @@ _HALVINGS = 12
 # The same for rules without coins, where each step is a search of its own.
 _HALVINGS_WHOLE = 4
 
-# Largest share of decisions that may be left to chance unless more is asked for.
+# Largest share of decisions that may be independent of the person unless more is asked for.
 _MOST_LEFT_OPEN = 0.05
 
-# The smallest tolerance in which room can be left, and how far inside the certified mixtures one stays.
+# The smallest tolerance in which room can be left, and how far inside its tolerances a mixture stays.
 _LEAST_TOLERANCE, _WITHIN = 1e-6, 1e-6
 
 
