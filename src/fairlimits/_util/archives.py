@@ -34,13 +34,13 @@ from fairlimits.errors import FairlimitsError, FileError
 _HEADER = "header"
 _VERSION = 1
 
-# The seal: "fairlimits", the format's version, the kind, and the checksum, of which only the last is not counted.
+# The seal: "fairlimits", the format's version, the kind, and the checksum of all bytes before the checksum itself.
 _DIGITS = 64
 _SEAL = re.compile(rb"fairlimits (\d{1,9}) ([a-z ]{1,64}) ([0-9a-f]{64})\Z")
 _LONGEST_SEAL = 160
 
-# Unpacked, a file may have this many bytes, or this many times its own: more is not written, and not read either. A
-# file that would unpack to gigabytes from next to nothing is refused before it does.
+# A file may unpack to this many bytes, or to this many times its own size; larger ones are neither written nor read.
+# A small file that would unpack to gigabytes (a zip bomb) is refused before it is unpacked.
 _ALWAYS_UNPACKED = 256 * 2**20
 _MOST_EXPANSION = 100
 
@@ -145,7 +145,7 @@ def _read_header(file: zipfile.ZipFile) -> str:
 def _read_arrays(
     path: str | os.PathLike[str], file: zipfile.ZipFile, declared: Mapping[str, Any], size: int
 ) -> dict[str, NDArray[Any]]:
-    """Unpack the members that the header declares, after comparing their sizes with what it says of them."""
+    """Unpack the members that the header declares, after comparing their sizes with those it declares."""
     expected = {name: (np.dtype(kind), _checked_shape(shape)) for name, (kind, shape) in declared.items()}
     if any(dtype.kind not in _NUMBERS or dtype.itemsize == 0 for dtype, _ in expected.values()):
         raise ValueError("an array is not of numbers")
@@ -181,21 +181,21 @@ def _read_array(file: zipfile.ZipFile, name: str, dtype: np.dtype[Any], shape: t
 
 
 def _allowed(size: int) -> int:
-    """Bytes that a file of some size may unpack to."""
+    """Return the most bytes that a file of some size may unpack to."""
     return max(_ALWAYS_UNPACKED, _MOST_EXPANSION * size)
 
 
 def unpacks_within_limits(path: Path | IO[bytes]) -> bool:
-    """Whether a zip file unpacks to no more than one of its size may."""
+    """Return whether a zip file unpacks to no more bytes than allowed for its size."""
     size = path.stat().st_size if isinstance(path, Path) else path.seek(0, os.SEEK_END)
     with zipfile.ZipFile(path) as file:
         return sum(info.file_size for info in file.infolist()) <= _allowed(size)
 
 
 def read_sealed(path: str | os.PathLike[str]) -> bytes:
-    """Return all of a sealed file, after comparing it with its checksum, and its size with what it unpacks to.
+    """Return the zip file in a sealed file as bytes, after checking its checksum and the size that it unpacks to.
 
-    The members are packed again: of one that says that it is small, and is not, other readers would unpack all.
+    The members are packed again: other readers would unpack all of one that is larger than it declares.
     """
     with _opened(path) as stream:
         check_seal(path, stream)
@@ -212,7 +212,7 @@ def read_sealed(path: str | os.PathLike[str]) -> bytes:
 
 
 def _packed_again(stream: IO[bytes]) -> bytes:
-    """Read every member of a zip file to the size that it says, and put them into another."""
+    """Return a new zip file of all members, each read only up to the size that it declares."""
     whole = io.BytesIO()
     with zipfile.ZipFile(stream) as file, zipfile.ZipFile(whole, "w") as again:
         if len(set(file.namelist())) < len(file.namelist()):
@@ -224,7 +224,7 @@ def _packed_again(stream: IO[bytes]) -> bytes:
 
 
 def seal(path: Path, kind: str) -> None:
-    """Write into a zip file what it holds, and the checksum of all of it."""
+    """Write the seal into a zip file: the kind of its content and the checksum of all bytes."""
     with zipfile.ZipFile(path, "a") as file:
         file.comment = f"fairlimits {_VERSION} {kind} {'0' * _DIGITS}".encode("ascii")
     with path.open("r+b") as stream:
@@ -234,7 +234,7 @@ def seal(path: Path, kind: str) -> None:
 
 
 def check_seal(path: str | os.PathLike[str], stream: IO[bytes]) -> str:
-    """Return the kind of a sealed file, after comparing the checksum with all of it."""
+    """Return the kind of a sealed file, after checking its checksum."""
     kind = _sealed_kind(path, stream)
     stream.seek(-_DIGITS, os.SEEK_END)
     if stream.read() != _checksum(stream).encode("ascii"):
@@ -244,7 +244,7 @@ def check_seal(path: str | os.PathLike[str], stream: IO[bytes]) -> str:
 
 
 def _sealed_kind(path: str | os.PathLike[str], stream: IO[bytes]) -> str:
-    """Kind of a file by its seal."""
+    """Return the kind that the seal of a file names."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(size - _LONGEST_SEAL, 0))
     found = _SEAL.search(stream.read())
@@ -260,7 +260,7 @@ def _sealed_kind(path: str | os.PathLike[str], stream: IO[bytes]) -> str:
 
 
 def archive_kind(path: str | os.PathLike[str]) -> str:
-    """Say what kind of thing a file holds.
+    """Return the kind of a file, such as "rule", without checking its content.
 
     Raises
     ------
@@ -273,9 +273,9 @@ def archive_kind(path: str | os.PathLike[str]) -> str:
 
 @contextmanager
 def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file for reading, and say in a sentence what stands against it."""
+    """Open a file for reading; if that fails, raise a `FileError` of one sentence."""
     try:
-        # A pipe would be waited for, and a device may have no end.
+        # Opening a pipe would block, and a device may have no end.
         is_file = stat.S_ISREG(os.stat(path).st_mode)
         stream = open(path if is_file else os.devnull, "rb")  # noqa: SIM115
     except FileNotFoundError:
@@ -291,7 +291,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _checksum(stream: IO[bytes]) -> str:
-    """SHA-256 of all bytes of a file but those that hold the checksum itself."""
+    """Return the SHA-256 of all bytes of a file but those of the checksum itself."""
     left = stream.seek(0, os.SEEK_END) - _DIGITS
     stream.seek(0)
     found = hashlib.sha256()
@@ -310,7 +310,7 @@ def _not_ours(path: str | os.PathLike[str]) -> FileError:
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Turn whatever damaged content raises while it is read into a sentence on the file's `what`."""
+    """Turn whatever damaged content raises while it is read into a `FileError` that names `what`."""
     try:
         yield
     except FileError:
@@ -320,7 +320,7 @@ def reading(what: str) -> Iterator[None]:
 
 
 def check_members(found: Iterable[str], expected: Iterable[str], what: str) -> None:
-    """Refuse a file that has other arrays than its content would be written with."""
+    """Refuse a file whose arrays are not exactly those that its content is written with."""
     odd = sorted(set(found) ^ set(expected))
     if odd:
         raise FileError(f"The file's {what} has arrays too many or too few ({', '.join(odd)[:100]}); save it again.")

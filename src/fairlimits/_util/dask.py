@@ -1,4 +1,4 @@
-"""Dask where it is installed, and several pieces of work side by side on its workers."""
+"""Dask, if it is installed: its modules, and work done in parallel on its workers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def dask_module(name: str = "dask") -> Any:
 
 
 def check_client(client: Any) -> None:
-    """Refuse what is no Dask client."""
+    """Refuse what is not a Dask client."""
     if client is not None and not isinstance(client, dask_module("distributed").Client):
         raise InputError(f"The client is a {type(client).__name__}; give a distributed.Client, or leave it out.")
 
@@ -33,7 +33,7 @@ def check_client(client: Any) -> None:
 def run_all(
     work: Callable[[Item], Answer], items: Sequence[Item], *, client: Any = None, tell: Progress = silent
 ) -> list[Answer]:
-    """Do some work on every item, here one after another or on the workers of a cluster.
+    """Do some work on every item, one after another in this process or in parallel on the workers of a cluster.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def run_all(
     client : distributed.Client, optional
         The cluster.
     tell : callable
-        Told the fraction done and a few words.
+        Called with the fraction done and a few words.
 
     Returns
     -------

@@ -11,7 +11,7 @@ import narwhals.stable.v1 as nw
 import pyarrow as pa
 
 ARROW = "pyarrow"
-"""The kind of frame where none came in."""
+"""The kind of frame that is returned where no frame was given."""
 
 _KINDS = (ARROW, "pandas", "polars", "modin.pandas", "cudf")
 
@@ -25,12 +25,12 @@ _Result = TypeVar("_Result", bound=_Kind)
 
 
 def usable_kind(name: str) -> str:
-    """Return a kind of frame that a file names; that of Arrow if it is not known, or its library is not here."""
+    """Return the kind of frame that a file names, or Arrow if it is unknown or its library is not installed."""
     return name if name in _KINDS and find_spec(name.partition(".")[0]) is not None else ARROW
 
 
 def kind_of(*given: Any) -> str:
-    """Name of the library of the first frame or series that is given; that of Arrow if there is none."""
+    """Return the name of the library of the first frame or series among the arguments, or Arrow if there is none."""
     for values in given:
         if nw.dependencies.is_into_series(values) or nw.dependencies.is_into_dataframe(values):
             native = nw.from_native(values, eager_only=True, allow_series=True)
@@ -39,7 +39,7 @@ def kind_of(*given: Any) -> str:
 
 
 def of_user_kind(method: Callable[[_Result], pa.Table]) -> Callable[[_Result], Any]:
-    """Let a method of a result return a frame of the kind that came in; the result says which as ``frame_kind``."""
+    """Decorate a method of a result to return a frame of the user's kind, which the result has as ``frame_kind``."""
 
     @wraps(method)
     def convert(self: _Result) -> Any:
@@ -50,5 +50,5 @@ def of_user_kind(method: Callable[[_Result], pa.Table]) -> Callable[[_Result], A
 
 
 def arrow_table(frame: Any) -> pa.Table:
-    """A frame of any kind as an Arrow table."""
+    """Return a frame of any kind as an Arrow table."""
     return frame if isinstance(frame, pa.Table) else nw.from_native(frame, eager_only=True).to_arrow()

@@ -1,4 +1,4 @@
-"""Fronts whose names load what they come from on first use (PEP 562): importing a front costs next to nothing."""
+"""Lazy imports (PEP 562): a package's names are loaded on first use, so that importing it costs next to nothing."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ def attach_stub(package: str) -> tuple[Callable[[str], Any], Callable[[], list[s
 
 
 def _order(name: str) -> tuple[int, str]:
-    """Constants, classes, functions; each in alphabetical order."""
+    """Return a sort key: constants, classes, functions; each in alphabetical order."""
     return (0 if name.isupper() else 1 if name[0].isupper() else 2), name

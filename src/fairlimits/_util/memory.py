@@ -1,4 +1,4 @@
-"""How much memory is free, asked before much of it is taken."""
+"""How much memory is free: looked up before much of it is allocated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fairlimits.errors import InputError
 
-# What takes less is not worth a question.
+# Free memory is not looked up for anything smaller.
 _SMALL = 64 * 2**20
 
 _MEMINFO = Path("/proc/meminfo")
@@ -15,7 +15,7 @@ _GROUP = Path("/sys/fs/cgroup")
 
 
 def free_memory() -> int | None:
-    """Bytes that can be taken without ousting others; None if the system does not say."""
+    """Return the bytes that can be allocated without swapping; None if the system does not say."""
     found = [size for size in (_of_machine(), _of_control_group()) if size is not None]
     return min(found) if found else None
 
@@ -34,7 +34,7 @@ def _of_machine() -> int | None:
 
 
 def _of_control_group() -> int | None:
-    """What a container may still take."""
+    """Return the bytes that the container of this process may still allocate; None if it has no limit."""
     try:
         most = int((_GROUP / "memory.max").read_text(encoding="ascii"))
         return max(most - int((_GROUP / "memory.current").read_text(encoding="ascii")), 0)
@@ -43,7 +43,7 @@ def _of_control_group() -> int | None:
 
 
 def rows_that_fit(rows: int, bytes_per_row: float) -> int | None:
-    """How many of some rows fit into the memory that is free, in round numbers; None if all do, or nobody knows.
+    """Return how many rows fit into free memory, as a round number; None if all do, or if free memory is not known.
 
     Examples
     --------
@@ -66,11 +66,11 @@ def refuse_too_many(values: object, what: str, bytes_each: float) -> None:
     Parameters
     ----------
     values : object
-        What was given; nothing is said of what has no length.
+        What was given; anything without a length passes.
     what : str
         What the values are, in the plural.
     bytes_each : float
-        What each of them takes, with all that is made of it.
+        Memory that each value takes, with all that is computed from it.
     """
     try:
         count = len(values)  # type: ignore[arg-type]
@@ -86,7 +86,7 @@ def refuse_too_many(values: object, what: str, bytes_each: float) -> None:
 
 
 def size_text(size: float) -> str:
-    """Return how an amount of memory is shown.
+    """Return an amount of memory as text.
 
     Examples
     --------

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-# Values that a sentence would swallow: "no is lowest".
+# Names of groups that are misread in a sentence, as in "no is lowest".
 _ANSWERS = ("yes", "no", "y", "n", "true", "false")
 
 
 def printable(words: str, kept: str = "") -> str:
-    r"""Return text for a terminal: what would steer it, or turn the direction of letters, is shown as an escape.
+    r"""Return text for a terminal, with control characters and changes of writing direction escaped.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def printable(words: str, kept: str = "") -> str:
 
 
 def in_a_sentence(group: str) -> str:
-    """Return the name of a group as a sentence can hold it, where it is only a number, or an answer.
+    """Return the name of a group for use in a sentence: after "group" if it is a number, or an answer such as yes.
 
     Examples
     --------

@@ -29,7 +29,7 @@ class _Result(Protocol):
 
 
 class Shown:
-    """A result with `summary`, `to_frame` and `plot`, which a notebook shows below each other."""
+    """A result with `summary`, `to_frame` and `plot`, which a notebook shows one below the other."""
 
     def _repr_html_(self: _Result) -> str:
         # Not at the top: only notebooks need it.
@@ -72,7 +72,7 @@ def _cells(row: dict[str, Any], names: list[str]) -> list[str]:
 
 
 def _picture(axes: Axes) -> str:
-    """A picture as a file of PNG in base64."""
+    """Return a picture as PNG in base64."""
     figure = axes.figure.get_figure(root=True)
     stream = io.BytesIO()
     with any_script():

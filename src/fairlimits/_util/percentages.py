@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def hundredfold(share: float, sign: str = "") -> str:
-    """A share in percent, or a difference in points, without a unit; what rounds to nothing has no sign.
+    """Return a share in percent, or a difference in points, without a unit; what rounds to 0 has no sign.
 
     Examples
     --------

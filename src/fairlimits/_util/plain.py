@@ -8,7 +8,7 @@ from typing import Any
 
 from fairlimits.errors import FileError
 
-# No column of a table holds larger whole numbers, and floats end somewhere above.
+# Larger whole numbers fit into no column of a table, and far larger ones into no float.
 _LARGEST = 2**64
 
 

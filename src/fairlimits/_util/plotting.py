@@ -1,4 +1,4 @@
-"""The one look of all figures: colours that survive colour-blindness and print, quiet axes, one font."""
+"""The common style of all figures: colours that survive colour-blindness and print, quiet axes, one font."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ COLOURS: dict[str, str] = {
 GROUP_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5195", "#999999")
 INK, MUTED, GRID = "#1f2933", "#52606d", "#d9dee4"
 
-# Line styles tell curves apart where colour is lost.
+# Line styles tell curves apart where there is no colour, as in print.
 STYLES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 2, 1.5, 2)), (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
 
-# Letters of a name that a picture has room for.
+# Characters of a name that a picture has room for.
 _LONGEST = 60
 
 _SETTINGS: dict[Any, Any] = {
@@ -63,7 +63,7 @@ _SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Draw everything inside the block in the project's look, and leave other figures alone."""
+    """Draw everything inside the block in the style of the project, and leave other figures alone."""
     import matplotlib as mpl
 
     with mpl.rc_context(_SETTINGS):

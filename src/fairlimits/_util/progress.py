@@ -1,4 +1,4 @@
-"""How long work tells how far it is."""
+"""Progress of long computations, reported to a callback."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Progress: TypeAlias = Callable[[float, str], None]
 
 
 def silent(fraction: float, words: str) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
 
 
 def or_silent(progress: Progress | None) -> Progress:
-    """Return whom to tell; nobody, where none was given."""
+    """Return the callback, or `silent` where none was given."""
     return silent if progress is None else progress

@@ -1,4 +1,4 @@
-"""How many rows a share takes before it is spoken about: the one place where rows are compared with that number."""
+"""The fewest rows behind a rate that is compared or shown: the one place where counts are held against that number."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _NAMED = 8
 
 
 def enough(rows: NDArray[np.integer] | int) -> Flags:
-    """Whether so many rows are enough, for each of some counts."""
+    """Return whether each count of rows is enough."""
     return np.asarray(np.asarray(rows) >= ESTIMABLE_ROWS)
 
 
 def small(counts: Ints) -> Flags:
-    """Whether a group has too few rows, in all or of a label, for counts of shape (G, 2)."""
+    """Return whether each group has too few rows, in all or of a label, for counts of shape (G, 2)."""
     return np.asarray(~enough(counts).all(axis=1))
 
 
 def few_rows(groups: Sequence[str], counts: Ints, *, counted: bool = True) -> tuple[str, ...]:
-    """Name every group that is there and has too few rows, in all or of a label, with its count if that may be said.
+    """Name every group that is there and has too few rows, in all or of a label, with its count if `counted`.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def _rows(number: int) -> str:
 
 
 def listed(texts: Sequence[str], most: int = _NAMED) -> str:
-    """Write some texts one after another, the first few of them in full.
+    """Join texts by commas, and count those after the first few.
 
     Examples
     --------

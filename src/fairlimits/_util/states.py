@@ -11,7 +11,7 @@ from typing import Any
 class Checked:
     """Base of frozen dataclasses whose state is their fields, and is checked whenever it is restored.
 
-    What is computed from the fields is neither saved nor sent to workers: a file could contradict itself by it.
+    What is computed from the fields is neither saved nor sent to workers, so that a file cannot contradict itself.
     """
 
     def __getstate__(self) -> dict[str, Any]:
@@ -22,7 +22,7 @@ class Checked:
         self._check()
 
     def _check(self) -> None:
-        """Raise an error if the values contradict each other; what a constructor checks needs no second look."""
+        """Raise an error if the values contradict each other; what the constructor checks is not checked again."""
 
 
 class Described:

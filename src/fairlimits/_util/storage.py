@@ -15,10 +15,10 @@ from typing import NoReturn
 
 from fairlimits.errors import FileError
 
-# A suffix says which kind of file it is only if it is short; a temporary name must not be longer than a file may be.
+# Longer suffixes do not name a format, and could make the temporary name longer than the system allows.
 _LONGEST_SUFFIX = 16
 
-# A request to end, and a terminal that was closed.
+# Signals that ask a process to end, and that say that its terminal was closed.
 _ENDING = tuple(own for own in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")) if own is not None)
 
 
@@ -32,19 +32,19 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     Raises
     ------
     FileError
-        If the system does not let the file be written, such as on a full disk, at whatever byte.
+        If the system does not let the file be written, such as on a full disk.
     """
     target = Path(path)
     check_writable(target)
     # The suffix is kept because writers such as matplotlib choose their format by it; the name is not, for it may be as
     # long as names can be.
     suffix = target.suffix if len(target.suffix) <= _LONGEST_SUFFIX else ""
-    # Named before it is made, so that no signal comes between a file and the knowledge of its name.
+    # Named before it is created, so that no signal can leave a file behind whose name is not known.
     temporary = target.parent / f".fairlimits-{secrets.token_hex(8)}{suffix}"
     with _terminated_in_order():
         try:
             with _faults_told(target):
-                # As open does, so that the umask says who may read it.
+                # The mode that open uses, so that the umask says who may read it.
                 os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
                 yield temporary
                 _on_disk(temporary)
@@ -64,13 +64,13 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def check_writable(target: Path) -> None:
     """Refuse a place where no file can be written: a directory, or one in a directory that is not there."""
     with _faults_told(target):
-        # pathlib takes some errors, such as a name that is too long, for an answer and raises others.
+        # Not by pathlib, which answers False to some errors, such as a name that is too long, and raises others.
         if os.path.isdir(target):
             raise FileError(f"{target} is a directory; give the name of a file to write.")
         if not os.path.isdir(target.parent):
             raise FileError(f"The directory {target.parent} does not exist; create it, or write somewhere else.")
         with suppress(FileNotFoundError):
-            # A link gives way, wherever it leads.
+            # The file itself, not what it links to: a link is replaced, wherever it leads.
             os.lstat(target)
         if not os.access(target.parent, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -78,9 +78,9 @@ def check_writable(target: Path) -> None:
 
 @contextmanager
 def _terminated_in_order() -> Iterator[None]:
-    """Let signals to end end this process as an exception does while a file is written, if nobody else cares for them.
+    """Turn signals to end into SystemExit while a file is written, unless somebody else handles them.
 
-    Only then: a process that computes would not notice before its computation ends, and must die at once.
+    Only then: a process that computes would raise it only after its computation, and must end at once.
     """
     free = [own for own in _ENDING if signal.getsignal(own) is signal.SIG_DFL]
     if current_thread() is not main_thread() or not free:
@@ -104,7 +104,7 @@ def _terminated_in_order() -> Iterator[None]:
 
 @contextmanager
 def _faults_told(target: Path) -> Iterator[None]:
-    """Say in a sentence what the system has against writing a file."""
+    """Turn errors of the system while a file is written into a `FileError` of one sentence."""
     try:
         yield
     except FileError:

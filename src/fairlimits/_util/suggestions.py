@@ -1,16 +1,16 @@
-"""What somebody probably meant who misspelt a name: the one place that knows what is near."""
+"""Suggestions for misspelt names: the one place that decides which known name is near enough."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-# Letters from which on a name is no longer short.
+# Names of fewer letters are short.
 _SHORT = 5
 
 
 def nearest(given: object, known: Iterable[object]) -> object | None:
-    """The known name that is nearest to a given one, whatever its case; None if none is near.
+    """Return the known name that is nearest to a given one, whatever its case; None if none is near.
 
     Examples
     --------
@@ -23,13 +23,13 @@ def nearest(given: object, known: Iterable[object]) -> object | None:
     """
     plain = {str(name).casefold(): name for name in reversed(list(known))}
     wanted = str(given).casefold()
-    # One letter of three is a typing error as much as one of ten.
+    # In a short name one wrong letter is a larger share of all.
     near = difflib.get_close_matches(wanted, plain, n=1, cutoff=0.6 if len(wanted) < _SHORT else 0.7)
     return plain[near[0]] if near else None
 
 
 def did_you_mean(given: object, known: Iterable[object]) -> str:
-    """Ask for the nearest known name, to be put behind a sentence; empty if none is near.
+    """Return a question for the nearest known name, to be put after a sentence; empty if none is near.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Which figures rest on too few people to be handed on: the one place where that is decided.
+"""Suppression (disclosure control): which figures rest on too few people to be published, decided here alone.
 
-A figure that is left out alone can be worked out from the others and their total. So where one is, a second is, and the
-people behind those that are left out are together as many as a figure takes.
+A single figure that is left out can be worked out from the others and their total. So a second one is left out too
+(secondary suppression), and the people behind all that are left out are together as many as a figure takes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fairlimits._util.types import Flags, Floats
 from fairlimits.errors import InputError
 
 SUPPRESSED_TEXT = "suppressed"
-"""What is shown where too few people stand behind a figure for it to be handed on."""
+"""What is shown where too few people stand behind a figure for it to be published."""
 
 # A count that sums have left a little below a whole number is that number.
 _ROUNDING = 1e-6
@@ -31,7 +31,7 @@ def check_suppress(least: int | None) -> int | None:
 
 
 def withheld(parts: Floats, least: int, shown: Flags | None = None) -> Flags:
-    """Whose figures are left out, so that nobody can be found in them or in what is left of a total.
+    """Return whose figures are left out, so that nobody can be identified from them or from what remains of a total.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Align cells in columns, text to the left.
+    """Return a table as text, its cells aligned in columns to the left.
 
     Examples
     --------

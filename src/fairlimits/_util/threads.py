@@ -15,14 +15,14 @@ Answer = TypeVar("Answer")
 
 
 def usable_cores() -> int:
-    """Cores that this process may run on, which may be fewer than the machine has."""
+    """Return the number of cores that this process may run on, which may be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def side_by_side(tasks: Iterable[Callable[[], Answer]], threads: int) -> Iterator[Answer]:
-    """Do tasks in some threads, and give the answers in order; one task more than there are threads is at hand."""
+    """Run tasks in threads and yield their results in order; at most one task more than threads is pending."""
     waiting: deque[Future[Answer]] = deque()
     pool = ThreadPoolExecutor(threads)
     try:
@@ -39,8 +39,8 @@ def side_by_side(tasks: Iterable[Callable[[], Answer]], threads: int) -> Iterato
 class _OneBlasThread:
     """Hold BLAS to one thread while anybody needs it; a context manager.
 
-    The limit belongs to the process. Two holders that each restored what they had found would, leaving in the
-    order in which they came, leave the limit behind for good. So the first in sets it, the last out lifts it.
+    The limit belongs to the process. If each of two overlapping holders restored what it had found, the limit of the
+    first would stay for good. So the first to enter sets it, and the last to leave lifts it.
     """
 
     def __init__(self) -> None:

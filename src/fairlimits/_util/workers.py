@@ -1,7 +1,7 @@
-"""Work side by side in threads and, where Python code takes the time, in other processes.
+"""Parallel work in threads and, where Python code takes the time, in other processes.
 
-Threads take turns at Python code. Processes do not, but each has to start and to load its packages first, so that they
-are kept for a while. They are joblib's: no ``if __name__ == "__main__"`` is needed, and they end with this process.
+Threads take turns at Python code. Processes do not, but each has to start and to load its packages first, so they are
+kept for a while. They are joblib's: no ``if __name__ == "__main__"`` is needed, and they end with this process.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 MOST_PROCESSES = 8
-"""A process takes about 200 MB."""
+"""Most processes at a time: each takes about 200 MB."""
 
 # Seconds without work after which a process ends.
 _IDLE = 60
@@ -38,19 +38,20 @@ _pools_lock = Lock()
 
 
 class Team:
-    """Threads that work side by side, of which all but one can call functions in a process of its own.
+    """Threads that work in parallel, all but one of which can have a process of their own to call functions in.
 
-    The first thread works here, so that work goes on while processes start. Results do not depend on who does what.
+    The first thread works here, so that work goes on while processes start. Results do not depend on which thread does
+    what.
 
     Parameters
     ----------
     size : int
-        How many work at a time.
+        Number of threads.
     processes : bool, default=False
-        Whether to use processes. A process that somebody's pool or cluster started never starts others: its cores are
+        Whether to use processes. A process that a pool or cluster started never starts others: the cores are
         taken.
     prepare : callable, optional
-        Called in each thread and process before its first work, such as to load packages; a function of a module.
+        Module-level function called in each thread and process before its first work, such as to load packages.
     """
 
     def __init__(self, size: int, processes: bool = False, prepare: Callable[[], None] | None = None) -> None:
@@ -62,20 +63,20 @@ class Team:
             for _ in range(self._away):
                 _pool(self._away).submit(self._prepare)
         except (OSError, NotImplementedError):
-            # Some systems let nobody start processes, or have no semaphores.
+            # Some systems do not allow processes to be started, or have no semaphores.
             self._away = 0
 
     def _sit_down(self) -> None:
         self._seat.away = self._away > 0 and next(self._seats) > 0
         if not self._seat.away:
             self._prepare()
-        # OpenMP must be told in each thread, after what uses it is loaded.
+        # OpenMP takes its limit per thread, after the library that uses it is loaded.
         threadpool_limits(limits=1)
 
     def call(
         self, function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        """Call a function of a module, in the process of the thread that asks if it has one."""
+        """Call a module-level function, in the process of the calling thread if it has one."""
         if not self._seat.away:
             return function(*args, **kwargs)
         from joblib.externals.loky import BrokenProcessPool
@@ -84,7 +85,7 @@ class Team:
         try:
             result: Result = pool.submit(function, *args, **kwargs).result()
         except BrokenProcessPool:
-            # Somebody ended a process, such as a system short of memory; the work is done here instead.
+            # A process was killed, as by a system that is short of memory; the work is done here instead.
             with _pools_lock:
                 if _pools.get(self._away) is pool:
                     del _pools[self._away]
@@ -123,9 +124,9 @@ def _load(modules: tuple[str, ...]) -> None:
 
 
 def _nothing() -> None:
-    """Start a process early."""
+    """Prepare nothing; submitting it starts a process early all the same."""
 
 
 def _leave_interrupts_to_the_caller() -> None:
-    """Ctrl-c reaches all processes of a terminal; the one that waits for results ends the work."""
+    """Ignore ctrl-c here: it reaches all processes of a terminal, and the one that waits for results ends the work."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Arrays that a `Dataset` is made of and cut into: read-only columns, and shares in whole numbers."""
+"""Arrays that a `Dataset` is made of and cut into: read-only columns, and rows drawn in proportion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fairlimits.errors import DataError
 
 
 def apportion(sizes: npt.NDArray[np.int64], total: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Share `total` out in proportion to `sizes` by largest remainder, ties at random."""
+    """Apportion `total` to strata in proportion to their `sizes`, by largest remainder, ties at random."""
     room = np.maximum(sizes - 1, 0)
     if room.sum() < total:
         room = sizes
@@ -31,11 +31,11 @@ def apportion(sizes: npt.NDArray[np.int64], total: int, rng: np.random.Generator
 def choose_in_proportion(
     strata: npt.NDArray[np.int64], share: float, n_strata: int, rng: np.random.Generator
 ) -> npt.NDArray[np.bool_]:
-    """Choose a share of rows at random, of each stratum in proportion; neither none nor all of at least two."""
+    """Choose a share of rows at random, stratified: at least one row, and of two or more never all."""
     n = len(strata)
     sizes = np.bincount(strata, minlength=n_strata)
     quota = apportion(sizes, min(max(round(share * n), 1), n - 1), rng)
-    # Sorting shuffled rows by stratum lays every stratum out as one stretch in random order.
+    # Sorted by stratum, shuffled rows are in random order within each stratum.
     shuffled = rng.permutation(n)
     shuffled = shuffled[np.argsort(strata[shuffled], kind="stable")]
     start = np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -45,7 +45,7 @@ def choose_in_proportion(
 
 
 def dictionary(codes: npt.NDArray[np.int32], categories: Sequence[Scalar]) -> pa.Array:
-    """Return the categories that codes stand for, as Arrow does; a missing or unknown one is null."""
+    """Return codes as an Arrow dictionary array of their categories; a missing or unknown one is null."""
     values = [category for category in categories if category is not None]
     unknown = (codes < 0) | (codes >= len(values))
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=unknown), pa.array(values))

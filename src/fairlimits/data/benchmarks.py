@@ -34,7 +34,7 @@ _BUNDLED = "bundled with fairlimits"
 
 @dataclass(frozen=True)
 class BenchmarkStatus:
-    """Where a benchmark stands on this machine.
+    """Whether a benchmark is on this machine, and where.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def load_dataset(
         positive = benchmark.positive
     label = benchmark.label if label is None else label
     sensitive = benchmark.sensitive if sensitive is None else sensitive
-    # What the caller gives a part keeps it; the usual parts go to the other columns.
+    # Columns that the caller gives a role keep it; only the others get their usual roles.
     given = {label, *names_of(sensitive), *names_of(weight)}
     given.update(names_of(numeric), names_of(categorical), names_of(drop), bins or {}, names_of(tidy))
     chosen = names_of(features)
@@ -158,7 +158,7 @@ def benchmark_file(name: str) -> Path:
 
 
 def benchmark_status() -> list[BenchmarkStatus]:
-    """Return where every benchmark stands on this machine, without downloading anything."""
+    """Return for every benchmark whether it is on this machine, and where, without downloading anything."""
     records = []
     for benchmark in BENCHMARKS.values():
         places: tuple[str, ...] = (_BUNDLED,)
@@ -183,10 +183,10 @@ def benchmark_status() -> list[BenchmarkStatus]:
 
 
 def content_digest(table: pa.Table) -> str:
-    """Return a SHA-256 of what a table says, whatever the format and number types of its file.
+    """Return a SHA-256 of the values of a table, whatever the format and number types of its file.
 
-    Columns go in by name; numbers as millionths, so that a float parsed from text by another reader counts as
-    the same.
+    Columns are hashed by name, and numbers as millionths, so that a float that another reader parsed from text is the
+    same.
     """
     digest = hashlib.sha256()
     for name in sorted(table.column_names):
@@ -225,10 +225,10 @@ def _read(benchmark: Benchmark, file: Path) -> pa.Table:
 
 
 def _download(benchmark: Benchmark, url: str) -> pa.Table:
-    """Download a benchmark, check what it says, and keep it in the user's cache."""
+    """Download a benchmark, check its values, and keep it in the user's cache."""
     try:
         with tempfile.TemporaryDirectory() as folder:
-            # No known hash: the digest below checks what the table says, whatever its bytes are.
+            # No known hash: the digest below checks the values of the table, whatever its bytes are.
             file = pooch.retrieve(url, known_hash=None, fname=benchmark.file_names[1], path=folder)
             table = _read(benchmark, Path(file))
         if content_digest(table) != benchmark.digest:

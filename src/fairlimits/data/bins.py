@@ -15,7 +15,7 @@ from fairlimits.errors import InputError
 
 Bins: TypeAlias = Mapping[str, float | Sequence[float] | NDArray[Any]] | None
 Cuts: TypeAlias = dict[str, tuple[float, ...]]
-"""Cut points of columns of numbers; none, for columns of text that are tidied."""
+"""Cut points of numeric columns; an empty tuple for text columns that are tidied."""
 
 
 def read_bins(bins: Bins) -> Cuts:
@@ -71,7 +71,7 @@ def parse_bins(texts: Sequence[str]) -> Cuts:
 
 
 def bin_names(cuts: Sequence[float]) -> tuple[str, ...]:
-    """Names of the ranges between some cut points; each begins with its lower one.
+    """Return the names of the ranges between cut points; each range includes its lower end.
 
     Examples
     --------
@@ -84,6 +84,6 @@ def bin_names(cuts: Sequence[float]) -> tuple[str, ...]:
 
 
 def bin_codes(cuts: Sequence[float], values: Floats) -> NDArray[np.int32]:
-    """Position of the range of each number; of a missing one, the number of ranges."""
+    """Return the position of the range of each number; for a missing one, the number of ranges."""
     codes = np.searchsorted(np.asarray(cuts), values, side="right")
     return np.where(np.isnan(values), len(cuts) + 1, codes).astype(np.int32)

@@ -1,7 +1,7 @@
-"""Buckets: entries of a table in parts, sorted by a key, for what needs all entries of a key together.
+"""Buckets: entries of a table in parts, grouped by a key, for work that needs all entries of a key together.
 
-An entry is a record of numbers, the first of which is its key, 64 bits that a hash made. Each bucket holds the keys of
-one range, so that buckets are about alike in size, and can be looked at one by one, wherever they are.
+An entry is a record of numbers, the first of which is its key, a 64-bit hash. Each bucket holds one range of keys, so
+that buckets are of about the same size, and can be worked on one by one, wherever they are.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ class Buckets(Protocol):
     """Entries in buckets."""
 
     def each(self, work: Callable[[int, Entries], Answer]) -> list[Answer]:
-        """Do some work on every bucket that has entries, given its number; the answers in the order of the buckets."""
+        """Do some work on every bucket that has entries, given its number; return the answers in order."""
         ...
 
 
 def split(entries: Entries, buckets: int) -> list[Entries]:
-    """Deal out entries that are in the order of their keys."""
+    """Split entries, which are sorted by key, into those of each bucket."""
     place = ((entries["key"] >> np.uint64(32)) * np.uint64(buckets)) >> np.uint64(32)
     ends = np.searchsorted(place, np.arange(1, buckets, dtype=np.uint64))
     return np.split(entries, ends)
 
 
 class FileBuckets:
-    """Buckets of this process: a file for each, in a directory that goes when they do (see `Buckets`).
+    """Buckets of this process: a file for each, in a directory that is removed with them (see `Buckets`).
 
     Parameters
     ----------
     settle : callable
-        Makes what is kept of all entries of a bucket.
+        Returns what is kept of all entries of a bucket.
     buckets : int
-        How many there are.
+        Number of buckets.
     """
 
     def __init__(self, settle: Callable[[Entries], Entries], buckets: int) -> None:
@@ -62,7 +62,7 @@ class FileBuckets:
         self._kept: Any = None
 
     def add(self, entries: Entries) -> None:
-        """Sort some more entries into the buckets; before any of them is looked at."""
+        """Sort some more entries into the buckets; before work on any of them."""
         self._raw = entries.dtype
         try:
             for number, own in enumerate(split(entries, self._buckets)):

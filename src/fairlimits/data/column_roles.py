@@ -1,4 +1,4 @@
-"""`Roles`: which column of a table is to play which part, as a person said it."""
+"""`Roles`: which column of a table has which role, as the user said."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read_readings(bins: Bins, tidy: Names) -> Cuts:
 
 @dataclass(frozen=True)
 class Roles:
-    """Which column is to play which part, as a person said it (see `Dataset.from_frame`).
+    """Which column has which role, as the user said (see `Dataset.from_frame`).
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Roles:
     sensitive, numeric, categorical, drop : tuple of str
         See `Dataset.from_frame`.
     chosen : tuple of str
-        The only columns to use as features; empty for all that have no other part.
+        The only columns to use as features; empty for all that have no other role.
     """
 
     label: str
@@ -79,7 +79,7 @@ class Roles:
         missing_sensitive: MissingSensitive,
         small_groups: SmallGroups,
     ) -> Roles:
-        """Check what a person said that needs no table to be checked."""
+        """Check all that the user said and that can be checked without the table."""
         choice = check_small_groups(small_groups)
         check_missing_sensitive(missing_sensitive)
         readings = read_readings(bins, tidy)
@@ -104,7 +104,7 @@ class Roles:
 
     @property
     def parts(self) -> dict[str, tuple[str, ...]]:
-        """The columns of each part, as `check_parts` takes them."""
+        """The columns of each role, as `check_parts` takes them."""
         return {
             "label": (self.label,),
             "sensitive": self.sensitive,
@@ -118,7 +118,7 @@ class Roles:
         }
 
     def check(self, table: Table) -> None:
-        """Check that the columns exist, that none has two parts, and that a feature is left."""
+        """Check that the columns exist, that none has two roles, and that a feature is left."""
         check_parts(table, self.parts)
         if not self.sensitive:
             raise DataError("No sensitive column was named: name at least one.")

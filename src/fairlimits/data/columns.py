@@ -23,7 +23,7 @@ from fairlimits.data.spellings import tidied_codes
 from fairlimits.data.troubles import ColumnError
 from fairlimits.errors import DataError
 
-# How a date begins in text; whether the rest is one is left to Arrow.
+# How a date begins in text; Arrow decides whether all of it is a date.
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 # Units of time in a day.
 _IN_A_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
-# What a column that is not there was named for; others are "label column" and the like.
+# What a missing column was named for; other roles read "label column" and the like.
 _SOUGHT = {
     "features": "feature column {!r}",
     "drop": "column {!r} to drop",
@@ -44,10 +44,9 @@ _SAME_NAME = "The table has two columns of the same name: rename or drop one of 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of which columns are read one at a time, as Arrow arrays.
+    """A table whose columns are read one at a time, as Arrow arrays.
 
-    Going through single Arrow columns makes all kinds of data frame behave alike, and leaves out a pandas
-    index.
+    So all kinds of data frame behave alike, and a pandas index is left out.
     """
 
     frame: nw.DataFrame[Any]
@@ -69,7 +68,7 @@ class Table:
                 "(collect a LazyFrame first, call to_frame() of a Dataset) or a pyarrow Table."
             ) from error
         except ValueError as error:
-            # Most kinds of data frame refuse double names by themselves, and nothing else.
+            # Most kinds of data frame refuse duplicate names by themselves, and nothing else.
             raise DataError(_SAME_NAME) from error
         _check_names(names)
         if not names or len(wrapped) == 0:
@@ -80,13 +79,13 @@ class Table:
         return len(self.frame) if self.keep is None else int(pc.sum(self.keep).as_py())
 
     def filtered(self, keep: npt.NDArray[np.bool_]) -> Table:
-        """Return the table with only the rows, of those that are left, where `keep` is true."""
+        """Return the table with only those of the rows left where `keep` is true."""
         whole = np.ones(len(self.frame), dtype=bool) if self.keep is None else np.array(self.keep)
         whole[whole] = keep
         return replace(self, keep=pa.array(whole))
 
     def only(self, names: Iterable[str]) -> Table:
-        """Return the table with only some of its columns, in their order here."""
+        """Return the table with only some of its columns, in the order of `names`."""
         return replace(self, names=tuple(names))
 
     def binned(self, bins: Mapping[str, tuple[float, ...]]) -> Table:
@@ -105,7 +104,7 @@ class Table:
         return texts.take(pa.array(codes, mask=codes >= len(texts)))
 
     def values(self, name: str) -> tuple[npt.NDArray[np.int32], tuple[Scalar, ...]]:
-        """Return a column as `read_values` does; one in bins has all of them for values, in their order."""
+        """Return a column as `read_values` does; a column in bins has all bins as values, in their order."""
         array = self._as_it_is(name)
         if name not in self.bins:
             return read_values(name, array)
@@ -143,7 +142,7 @@ class Table:
         return array
 
     def kind(self, name: str, array: pa.Array | None = None) -> Kind:
-        """Return how a column, if at hand its `array`, is read when nobody says otherwise: by its declared type."""
+        """Return how a column (its `array`, if at hand) is read by default: by its declared type."""
         if self.bins.get(name):
             return "categorical"
         declared = self.frame.schema[name]
@@ -151,24 +150,24 @@ class Table:
             return "categorical"
         if declared.is_numeric():
             return "numeric"
-        # What is left are text and Python objects, which may turn out to be any of these, and what cannot be used.
+        # What remains is text and Python objects, which may hold any of these, and types that cannot be used.
         array = self.column(name) if array is None else array
         kind = array.type
         if holds_dates(array):
             return "numeric"
         if _is_text(kind) or pa.types.is_boolean(kind):
             return "categorical"
-        # A column without a single value has no type; it is legal, and carries no information either way.
+        # A column without a single value has no type; it is allowed, and carries no information either way.
         if _is_number(kind) or pa.types.is_null(kind):
             return "numeric"
         raise _unreadable(name, kind)
 
     def require(self, names: Iterable[str], role: str) -> None:
-        """Check that columns exist, and name the nearest one if not."""
+        """Check that columns exist, and suggest the nearest name if not."""
         self.require_all({role: tuple(names)})
 
     def require_all(self, parts: Mapping[str, Sequence[str]]) -> None:
-        """Check that the columns of each part exist, and tell of all that do not at once."""
+        """Check that the columns of each role exist, and report all that do not at once."""
         absent = [
             f"There is no {_SOUGHT.get(part, f'{part} column {{!r}}').format(name)} in the table."
             f"{did_you_mean(name, self.names)}"
@@ -211,7 +210,7 @@ def read_numbers(name: str, array: pa.Array) -> npt.NDArray[np.float64]:
     if _is_text(array.type):
         array = pc.utf8_trim_whitespace(array.cast(pa.large_string()))
     try:
-        # Not safe=True: integers past 2**53 lose digits that no computation here could use.
+        # Not safe=True: integers above 2**53 lose digits that no computation here could use.
         numbers = array.cast(pa.float64(), safe=False)
     except pa.ArrowInvalid as error:
         days = _days_of_text(array)
@@ -231,7 +230,7 @@ def read_numbers(name: str, array: pa.Array) -> npt.NDArray[np.float64]:
 
 
 def _days(array: pa.Array) -> npt.NDArray[np.float64]:
-    """Dates as days since 1970-01-01."""
+    """Return dates as days since 1970-01-01."""
     if pa.types.is_date(array.type):
         array = array.cast(pa.timestamp("ms"))
     numbers = array.cast(pa.int64()).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
@@ -239,7 +238,7 @@ def _days(array: pa.Array) -> npt.NDArray[np.float64]:
 
 
 def _days_of_text(array: pa.Array) -> npt.NDArray[np.float64] | None:
-    """Dates in text as days since 1970-01-01; None if some are not dates, or there are none."""
+    """Return dates in text as days since 1970-01-01; None if some are not dates, or there are none."""
     there = array.drop_null()
     if not len(there) or not _DATE.match(there[0].as_py().strip()):
         return None

@@ -11,7 +11,7 @@ import pyarrow.csv
 if TYPE_CHECKING:
     import pyarrow.dataset as pads
 
-# Options of Arrow that can be read off one that was given, to make another like it.
+# Attributes of Arrow's options that are copied from given ones.
 _READING = ("block_size", "skip_rows", "skip_rows_after_names", "column_names", "autogenerate_column_names", "encoding")
 _CONVERTING = (
     "check_utf8",
@@ -40,7 +40,7 @@ def csv_batches(
     piece : Fragment
         The file.
     schema : Schema
-        Columns of the dataset, whose types they get.
+        Columns of the dataset, with the types that they are read as.
     columns : sequence of str or None
         The columns that are needed, in this order; None for all.
     rows : int
@@ -59,7 +59,7 @@ def csv_batches(
         piece.filesystem.open_input_stream(piece.path) as stream,
         pa.csv.open_csv(
             stream,
-            # The thread that asks reads the next block while others work on the last ones.
+            # The calling thread reads the next block while others work on the last ones.
             read_options=pa.csv.ReadOptions(use_threads=False, **reading),
             parse_options=piece.format.parse_options,
             convert_options=pa.csv.ConvertOptions(

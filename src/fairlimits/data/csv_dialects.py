@@ -1,4 +1,4 @@
-"""How a CSV file is written: what parts its values, its decimal point and its encoding, read off its first lines."""
+"""The dialect of a CSV file (delimiter, decimal point and encoding), read off its first lines."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ UTF8 = "utf8"
 
 _DELIMITERS = ",;\t|"
 
-# Bytes and lines that are looked at.
+# Bytes and lines that are examined.
 _BYTES, _LINES = 2**20, 200
 
-# Spreadsheets say in a first line of their own what parts the values.
+# Spreadsheets may name the delimiter in a first line of its own.
 _SAYS_SO = re.compile(r"sep=([\t !#$%&*+,/:;<=>?@\\^_`|~])\r?\n", re.IGNORECASE)
 
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+")
@@ -45,11 +45,11 @@ class Dialect:
     Parameters
     ----------
     delimiter : str
-        What parts the values of a row.
+        What separates the values of a row.
     decimal : str
-        What parts a number from its decimals.
+        What separates the decimals of a number.
     encoding : str
-        How letters are written as bytes.
+        How characters are written as bytes.
     skipped : int
         Lines above the names of the columns.
     """
@@ -60,22 +60,22 @@ class Dialect:
     skipped: int = 0
 
     def reading(self, block_size: int | None = None) -> pa.csv.ReadOptions:
-        """Options of Arrow for the bytes."""
+        """Arrow's options for the bytes."""
         return pa.csv.ReadOptions(encoding=self.encoding, skip_rows=self.skipped, block_size=block_size)
 
     @property
     def parsing(self) -> pa.csv.ParseOptions:
-        """Options of Arrow for the lines."""
+        """Arrow's options for the lines."""
         return pa.csv.ParseOptions(delimiter=self.delimiter)
 
     @property
     def converting(self) -> pa.csv.ConvertOptions:
-        """Options of Arrow for the values."""
+        """Arrow's options for the values."""
         return pa.csv.ConvertOptions(null_values=_MISSING, strings_can_be_null=True, decimal_point=self.decimal)
 
 
 def unreadable(file: Path, error: BaseException) -> FileError:
-    """Say that a file cannot be read, and why."""
+    """Return the error that a file cannot be read, and why."""
     # Arrow's messages run over several lines; the first says what is wrong.
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     advice = "it is a table as its name says"
@@ -112,7 +112,7 @@ def dialect_of(file: Path) -> Dialect:
 
 
 def _encoding(start: bytes, rest: Iterator[bytes]) -> str:
-    """UTF-8 if all of the file is that; else that of spreadsheets, whose bytes are letters all."""
+    """Return UTF-16 if the file starts with its mark, UTF-8 if all of it is valid, else Windows-1252 (spreadsheets)."""
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -126,15 +126,15 @@ def _encoding(start: bytes, rest: Iterator[bytes]) -> str:
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
-    """The first rows; the last one may be cut off."""
+    """Yield the first rows; the last one may be cut off."""
     lines = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
-    # A value that is longer than this reader allows, such as all of a line that something else parts, ends the look.
+    # A value longer than this reader allows, such as a whole line with another delimiter, ends the rows.
     with suppress(csv.Error):
         yield from (row for row in islice(lines, _LINES) if row)
 
 
 def _delimiter(text: str) -> str:
-    """What parts most rows into as many values as there are names of columns, and into most of them."""
+    """Return the delimiter of the widest header that nearly all rows are as wide as; a comma if there is none."""
     best, most = ",", 1
     for delimiter in _DELIMITERS:
         widths = [len(row) for row in _rows(text, delimiter)]
@@ -146,7 +146,7 @@ def _delimiter(text: str) -> str:
 
 
 def _decimal(rows: list[list[str]], delimiter: str) -> str:
-    """A comma if a column holds numbers with decimals after a comma; where commas part values, none can be such."""
+    """Return "," if a column holds numbers with a decimal comma and the delimiter is another character, else "."."""
     if delimiter == ",":
         return "."
     for values in zip(*rows, strict=False):

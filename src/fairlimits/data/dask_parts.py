@@ -1,7 +1,7 @@
 """Parts of a table on a Dask cluster: the partitions of a Dask DataFrame, or row groups of files.
 
 Work goes to where the rows are, and its answers are added up there, in a tree whose shape depends on the number of
-parts alone. A worker that is lost takes answers with it; Dask makes them again from the rows.
+parts alone. Answers that are lost with a worker are computed again by Dask.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 # Answers added up by one task.
 _FAN = 8
 
-# Tasks that sort answers into buckets, at most: each hands something to every bucket.
+# Most tasks that sort answers into buckets: each of them sends something to every bucket.
 _MOST_DEALERS = 256
 
 
@@ -65,12 +65,12 @@ class DaskParts:
 
     @property
     def ordered(self) -> bool:
-        """Whether rows stand in files, in an order that stays."""
+        """Whether rows have a stable order, as in files."""
         return is_arrow_dataset(self.source)
 
     @property
     def remote(self) -> bool:
-        """Whether the work on parts, and on their sum, is done by others, where nothing of it can be told."""
+        """Whether parts are worked on by other machines, whose progress cannot be reported."""
         return True
 
     def fold(
@@ -118,7 +118,7 @@ class DaskParts:
         """Tasks that do some work on every part."""
         dask = dask_module()
         chosen = list(self.names if columns is None else columns)
-        # What the tasks share, such as a codebook, is a task itself: it travels to each worker once.
+        # What the tasks share, such as a codebook, is a task of its own, so that it is sent to each worker once.
         if is_arrow_dataset(self.source):
             # A row group is read by the task that works on it, and so never sent from worker to worker.
             parts, pieces = _row_groups(self.source)
@@ -132,7 +132,7 @@ class DaskParts:
 
 @dataclass(frozen=True, eq=False)
 class DaskBuckets:
-    """Buckets on the workers of a cluster, which keep them; those of a worker that is lost are made again.
+    """Buckets on the workers of a cluster, which keep them; those of a worker that is lost are computed again.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class DaskBuckets:
     client: Any
 
     def each(self, work: Callable[[int, Entries], Answer]) -> list[Answer]:
-        """Do some work on every bucket that has entries, where it is."""
+        """Do some work on every bucket that has entries, on the worker that holds it."""
         dask = dask_module()
         shared = dask.delayed(work)
         tasks = [dask.delayed(_on_bucket)(shared, number, own) for number, own in enumerate(self.kept)]
@@ -155,7 +155,7 @@ class DaskBuckets:
 
 
 def _row_groups(source: pads.Dataset) -> tuple[list[Part], list[pads.Fragment]]:
-    """Where row groups stand, and the row groups: what came before in the same file says where one begins."""
+    """Return row groups and where each begins: after those before it in the same file."""
     try:
         found = list(row_groups(source))
     except ValueError:
@@ -197,7 +197,7 @@ def _dealt(buckets: int, answers: list[Entries | None]) -> list[Entries] | None:
 
 
 def _pick(dealt: list[Entries] | None, number: int) -> Entries | None:
-    # A copy: a view would keep all buckets of the dealer.
+    # A copy: a view would keep all buckets of this task in memory.
     return None if dealt is None else dealt[number].copy()
 
 

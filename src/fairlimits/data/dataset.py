@@ -52,7 +52,7 @@ class Dataset(Checked, Shown):
     label : ndarray of int8 of shape (n,)
         1 for the positive label, else 0.
     weight : ndarray of float64 of shape (n,), optional
-        What each row counts; without it, every row counts 1.
+        Weight of each row; without it, every row has weight 1.
     regrouped : str, optional
         What was done with small groups when the table was read, in a sentence, if they were joined or dropped.
 
@@ -126,14 +126,14 @@ class Dataset(Checked, Shown):
     ) -> Dataset:
         """Read a table.
 
-        Every column that has no other part becomes a feature: numbers are numeric; text, truth values and
+        Every column that has no other role becomes a feature: numbers are numeric; text, truth values and
         declared categories are categorical. Dates become numbers, of days since 1970-01-01. Of more than 100
         categories, the 100 most frequent with at least 10 rows are kept, and the others grouped as "(other)".
 
         Parameters
         ----------
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The table, a row a person.
+            The table, one row per person.
         label : str
             The column to be predicted.
         sensitive : str or sequence of str
@@ -150,7 +150,7 @@ class Dataset(Checked, Shown):
         drop : str or sequence of str, optional
             Columns to leave out.
         features : str or sequence of str, optional
-            The only columns to use as features; by default all that have no other part.
+            The only columns to use as features; by default all that have no other role.
         bins : mapping of str to float or sequence of float, optional
             Columns of numbers, features or sensitive ones, to be cut into ranges: ``{"age": [25, 60]}`` makes "under
             25", "25 to under 60" and "60 and over" of ages.
@@ -205,7 +205,7 @@ class Dataset(Checked, Shown):
 
     @classmethod
     def read_like(cls, schema: Schema, frame: Any, *, unseen: Unseen = "refuse") -> Dataset:
-        """Read another table of the same shape, coded as an existing schema codes it.
+        """Read another table with the same columns, coded by an existing schema.
 
         Columns that the schema does not name are ignored. People of groups that were joined get into the joined one.
 
@@ -246,7 +246,7 @@ class Dataset(Checked, Shown):
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """Rows that count, unweighted, of every group and label, of shape (groups, 2)."""
+        """Number of rows with a weight above 0, by group and label, of shape (groups, 2)."""
         chosen = slice(None) if self.weight is None else self.weight > 0
         return stratum_counts(self.group[chosen], self.label[chosen], len(self.groups))
 
@@ -269,7 +269,7 @@ class Dataset(Checked, Shown):
 
     @cached_property
     def shares(self) -> npt.NDArray[np.float64]:
-        """What each row counts, as a share of all."""
+        """Weight of each row as a share of the total."""
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
         if not weight.sum() > 0:
             raise DataError("No row counts: there are none, or all weights are 0; give some rows a weight above 0.")
@@ -279,16 +279,16 @@ class Dataset(Checked, Shown):
 
     @cached_property
     def squares(self) -> npt.NDArray[np.float64]:
-        """Square of what each row counts."""
+        """Square of the share of each row."""
         return np.asarray(self.shares**2)
 
     @cached_property
     def times(self) -> npt.NDArray[np.int64]:
-        """1 for each row that counts, 0 for one of weight 0."""
+        """1 for each row that counts (has a weight above 0), else 0."""
         return (self.shares > 0).astype(np.int64)
 
     def check_groups(self, groups: tuple[str, ...]) -> None:
-        """Refuse to go on with a rule that was made for other groups."""
+        """Refuse a rule that was made for other groups."""
         if self.groups != groups:
             raise InputError(
                 f"The rows have the groups {', '.join(self.groups)} and the rule was made for {', '.join(groups)}; "

@@ -1,4 +1,4 @@
-"""What to doubt of columns, for findings that have room for the gravest only: leaks, ids, second faces of the group."""
+"""Concerns about columns for findings that have room for the gravest only: leaks, ids, proxies of the group."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import Any
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.screening import ConcernKind, concerns
 
-# These make a limit false; the others leave it as it is.
+# These concerns make a limit wrong; the others do not change it.
 _GRAVE: tuple[ConcernKind, ...] = ("leak", "missingness follows the label", "id")
 
 
 def column_doubts(rows: Any, *, hidden: bool) -> tuple[str, ...]:
-    """Say which features may give the label away, or are ids; and the group, where it is to be hidden.
+    """Name features that may leak the label, are ids, or reveal a group that is to be hidden.
 
     Parameters
     ----------
     rows : Dataset, or what else a command reads
-        The people. Of rows that are not in memory, or are counted, nothing is said.
+        The people. There are no concerns about rows that are not in memory, or are only counted.
     hidden : bool
         Whether the group is to be hidden from what sees the features.
 
     Returns
     -------
     tuple of str
-        A sentence each, the gravest first.
+        A sentence for each concern, the gravest first.
     """
     if not isinstance(rows, Dataset):
         return ()

@@ -1,7 +1,7 @@
-"""Draws that depend on a seed and on what a row holds, or where it stands: alike in any batch, on any machine.
+"""Random draws from a hash of a seed and a row's content, or position: the same in any batch, on any machine.
 
-Among people who are alike in everything, a draw by row goes on: the first of them in a table has the draw of the
-content, as if it stood alone, the second another, and so on. A draw by content is the same for all of them.
+By content, all rows of a table with the same values have the same draw. By row, only the first of them has that draw;
+the second has another, and so on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LARGEST_SEED = 2**32 - 2**16
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
-# What a missing value counts as, of whatever kind.
+# What a missing value of any kind is hashed as.
 _MISSING = np.uint64(0x7FF8000000000000)
 
 
@@ -42,7 +42,7 @@ def check_seed(random_state: object, name: str = "random_state") -> int:
 
 
 def check_draw_by(draw_by: object) -> DrawBy:
-    """Return the choice if it is one."""
+    """Return the choice if it is a valid one."""
     if draw_by not in get_args(DrawBy):
         raise InputError(f"draw_by is {draw_by!r}; give 'row' or 'content'.")
     return cast("DrawBy", draw_by)
@@ -53,9 +53,8 @@ def row_draws(
 ) -> Floats:
     """Draw a number from 0 to 1 for each row: a hash of the seed and of the row's values, in their order.
 
-    The draws of a row are the same in any batch, on any machine and whatever kind of table it stands in; by row, that
-    of the second of several equal rows in a table differs from that of the first. Only the columns of some `names` are
-    looked at, by default all.
+    The draw of a row is the same in any batch, on any machine and in any kind of table; by row, the second of several
+    equal rows in a table has another draw than the first. Only the columns `names` are hashed, by default all.
     """
     state = _hashes(table, random_state, names)
     if draw_by == "row":
@@ -72,7 +71,7 @@ def position_draws(random_state: int | str, file: int, first: int, rows: int) ->
 
 
 def array_keys(arrays: Iterable[NDArray[Any]], random_state: int | str) -> NDArray[np.uint64]:
-    """64 bits for each entry of some arrays of numbers: a hash of the seed and of the numbers, in their order."""
+    """Return 64 bits for each position of some arrays: a hash of the seed and of the numbers there, in their order."""
     state: NDArray[np.uint64] | None = None
     for own in arrays:
         if own.dtype.kind == "f":
@@ -86,17 +85,17 @@ def array_keys(arrays: Iterable[NDArray[Any]], random_state: int | str) -> NDArr
 
 
 def key_draws(keys: NDArray[np.uint64]) -> Floats:
-    """Read keys as numbers from 0 to 1."""
+    """Return keys as numbers from 0 to 1."""
     return _unit(keys)
 
 
 def content_keys(table: Table) -> NDArray[np.int64]:
-    """Number people so that those who are alike in everything have the same number."""
+    """Return a number for each row, the same for rows with the same values."""
     return np.asarray(np.unique(_hashes(table, 0), return_inverse=True)[1], dtype=np.int64)
 
 
 def _repeats(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """How many rows before each one have the same hash."""
+    """Return how many rows before each one have the same hash."""
     order = np.argsort(state, kind="stable")
     first = np.flatnonzero(np.diff(state[order], prepend=~state[order[:1]]) != 0)
     run = np.repeat(first, np.diff(first, append=len(state)))
@@ -106,7 +105,7 @@ def _repeats(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _hashes(table: Table, random_state: int | str, names: Sequence[str] | None = None) -> NDArray[np.uint64]:
-    """64 bits for each row, from the seed and its values in their order."""
+    """Return 64 bits for each row, from the seed and its values in their order."""
     state = np.full(len(table), _hashed(str(random_state)), dtype=np.uint64)
     for name in table.names if names is None else names:
         state = _mix(state ^ _mix(_bits(table.column(name))))
@@ -130,7 +129,7 @@ def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _bits(array: pa.Array) -> NDArray[np.uint64]:
-    """64 bits for each value: those of a number as a double, a hash of anything else."""
+    """Return 64 bits for each value: those of a number as a double, a hash of anything else."""
     kind = array.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         numbers = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)

@@ -104,8 +104,8 @@ class Encoding(Described):
     def fit(cls, dataset: Dataset) -> Encoding:
         """Fit the encoding to a data set.
 
-        Missing numbers are replaced by the median before mean and deviation are taken; rows of weight 0 have
-        no say in any of them. Only features with missing values get a "missing" column. A feature without a
+        Missing numbers are replaced by the median before mean and deviation are taken; rows of weight 0 are
+        left out of all of them. Only features with missing values get a "missing" column. A feature without a
         single value is a constant 0 that is always missing.
 
         Parameters

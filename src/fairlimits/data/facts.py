@@ -1,6 +1,6 @@
 """What one pass over a table in parts finds out about it: enough for its schema and its encoding.
 
-Why no library counts the categories, and finds the medians: see `fairlimits.data.numbers`.
+`fairlimits.data.numbers` says why no library is used to count categories and to find medians.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from fairlimits.data.spellings import check_spelling
 from fairlimits.data.troubles import ColumnError, one_error
 from fairlimits.errors import DataError
 
-# So many different values are counted before the most frequent are known; a column of more is refused.
+# Most different values of a column that are counted; a column of more is refused.
 _MOST_CATEGORIES = 100_000
 
 
@@ -46,7 +46,7 @@ class ColumnFacts:
     kind : {"numeric", "categorical"} or None
         None as long as there is neither a value nor a type.
     missing : bool
-        Whether some are, in rows of any weight.
+        Whether some values are missing, in rows of any weight.
     missing_weight : float
         Weight of those rows.
     values : Counter
@@ -56,9 +56,9 @@ class ColumnFacts:
     date : bool
         Whether the numbers are dates.
     whole : bool
-        Whether all that are known are integers.
+        Whether all numbers that are known are integers.
     trouble : ColumnError, optional
-        Why the column cannot be used; nothing else is then known.
+        Why the column cannot be used; nothing else is known then.
     """
 
     name: str
@@ -136,9 +136,9 @@ class Facts:
     labels : frozenset
         The values of the label.
     groups : frozenset of tuple
-        The values of the sensitive columns that go together.
+        The combinations of values of the sensitive columns that occur.
     strata : mapping of tuple to int
-        Rows that count by these values and the label's.
+        Number of rows that count, by such a combination and the value of the label.
     weights : mapping of int to float
         Weight of each part by its number.
     columns : mapping of str to ColumnFacts
@@ -267,12 +267,12 @@ class Facts:
 
 
 def facts_of(roles: Roles, part: Part, frame: Any) -> Facts | None:
-    """Find out what one part of a table says; None if no row of it is taken."""
+    """Collect the facts of one part of a table; None if no row of it is taken."""
     return _facts(roles, open_part(frame, roles.sensitive, roles.missing_sensitive, roles.bins), part, roles.features)
 
 
 def facts_of_side(roles: Roles, side: Side, part: Part, frame: Any) -> Facts | None:
-    """Find out what rows on one side there are in a part, and nothing of their features; None if none is taken."""
+    """Collect the facts of the rows of a part on one side, without features; None if no row is taken."""
     keep = side.holds(part, frame)
     return _facts(roles, open_part(frame, roles.sensitive, roles.missing_sensitive, roles.bins, keep), part, None)
 

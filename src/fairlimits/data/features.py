@@ -20,10 +20,10 @@ MOST_CATEGORIES = 100
 _FEWEST_ROWS = 10
 """Rows that a value needs to be kept where the others are grouped."""
 
-# With more values than this, most of them seen once, a column tells rows apart.
+# A column with more values than this, most of them seen once, identifies rows.
 _FEW = 50
 
-# With so many of its values numbers, a column is one of numbers with something else in it.
+# With at least this share of numbers, a column is one of numbers with something else in it.
 _MOSTLY = 0.9
 
 
@@ -116,7 +116,7 @@ def category_feature(name: str, values: Sequence[Scalar], rows: Sequence[int]) -
     Raises
     ------
     ColumnError
-        If the values can only tell rows apart.
+        If the values only identify rows.
     """
     missing = bool(values) and values[-1] is None
     n = len(values) - missing
@@ -159,7 +159,7 @@ def category_feature(name: str, values: Sequence[Scalar], rows: Sequence[int]) -
 
 
 def _written_otherwise(values: Sequence[Scalar]) -> tuple[str, str] | None:
-    """Say that nearly all values are numbers or dates in another way of writing, and what can be done; None if not."""
+    """Say that nearly all values are numbers or dates in another notation, and what can be done; None if not."""
     texts = [value for value in values if isinstance(value, str)]
     for kind, pattern, advice in _WRITTEN:
         hits = [text for text in texts if pattern.fullmatch(text.strip()) and not is_number_text(text)]

@@ -1,6 +1,6 @@
-"""Mean, variance and exact median of numbers that are seen part by part, in a fixed amount of memory.
+"""Mean, variance and exact median of numbers that are read part by part, in a fixed amount of memory.
 
-The median is found digit by digit. The bits of a double, with those of negative numbers turned round, are a whole
+The median is found digit by digit. The bits of a double, with those of negative numbers inverted, are a whole
 number of 64 bits that sorts as the doubles do. A pass counts the values by their first 16 bits, which tells the first
 16 bits of the median; three more passes tell the rest, fewer where all values are small whole numbers.
 
@@ -38,7 +38,7 @@ class Moments:
 
     @classmethod
     def of(cls, values: Floats, weights: Floats) -> Moments:
-        """Moments of values, whose weights are above 0."""
+        """Return the moments of values, whose weights are above 0."""
         largest = float(np.abs(values).max(initial=0.0))
         if largest == 0:
             return cls(weight=float(weights.sum()))
@@ -86,7 +86,7 @@ class Numbers:
 
     @classmethod
     def of(cls, values: Floats, weights: Floats) -> Numbers:
-        """Numbers of values, at least one, whose weights are above 0."""
+        """Summarise values, at least one, whose weights are above 0."""
         values = values + 0.0  # -0 and 0 are one value
         return cls(
             float(values.min()),
@@ -155,7 +155,7 @@ class Place:
 
 
 def median_places(numbers: Numbers, weighted: bool) -> tuple[Place, ...]:
-    """Where the median of some numbers is: their middle, or the two next to it where no value is the middle.
+    """Return the places of the median: the middle value, or the two next to the middle of an even number.
 
     With weights, the median is the first value that has half of the weight at or below it.
     """
@@ -170,6 +170,6 @@ def _by_digit(digits: npt.NDArray[np.uint64], weights: Floats) -> Floats:
 
 
 def _keys(values: Floats) -> npt.NDArray[np.uint64]:
-    """Whole numbers that sort as the values do."""
+    """Return whole numbers that sort as the values do."""
     bits = np.ascontiguousarray(values).view(np.uint64)
     return np.where(bits >> np.uint64(63), ~bits, bits | np.uint64(_SIGN))

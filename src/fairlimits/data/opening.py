@@ -50,13 +50,13 @@ def open_stream(
         As in `Dataset.from_frame`. Label and sensitive columns may be left out only for rows that are counted on the
         cells of other rows.
     small_groups : {"set aside", "join", "refuse"}
-        As in `Dataset.from_frame`. Rows are not dropped: which are to be is known only once all were read.
+        As in `Dataset.from_frame`. Rows cannot be dropped: which groups are small is known only after a first pass.
     unseen : {"refuse", "missing"}
         What to do, on the cells of other rows, with a category that those did not have: see `read_features`.
     id : str or sequence of str, optional
         Columns that say who a row is about, which are not features: by a hash of them people are held out, all rows of
         one together. By default rows are held out by a hash of where they stand; those of a Dask DataFrame, which have
-        no order that stays, by a hash of their features.
+        no stable order, by a hash of their features.
     client : distributed.Client, optional
         The Dask cluster on which to read the files, which its workers must be able to see, or to work on the Dask
         DataFrame; by default files are read by this process, and a Dask DataFrame by Dask's current scheduler.
@@ -117,7 +117,7 @@ def open_stream(
 
 
 def open_rows(data: Any, **columns: Any) -> Dataset | Stream:
-    """Take people as they come: a `Dataset` or a `Stream` as it is, anything else as `open_stream` explains it."""
+    """Return a `Dataset` or a `Stream` as it is; open anything else by `open_stream`."""
     if not isinstance(data, Dataset | Stream):
         return open_stream(data, **columns)
     if columns:

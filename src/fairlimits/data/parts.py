@@ -1,4 +1,4 @@
-"""Rows in parts: a table too large for memory, gone through part by part as often as wanted.
+"""Rows in parts: a table too large for memory, read part by part as often as needed.
 
 Every computation over such a table is a fold: some work on each part, the answers added up in the order of the parts,
 and a last step on the sum. The order is fixed, so that the result does not depend on how many threads or workers
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 Result = TypeVar("Result")
 
-# Rows of a part: enough for the work on it to be worth a task, few enough for some parts at a time to be small.
+# Rows of a part: enough to be worth a task, few enough for several parts to fit into memory.
 _PART_ROWS = 131_072
 
 _FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".csv.gz": "csv"}
 
 
 class Part(NamedTuple):
-    """Where a part of a table stands.
+    """The position of a part in its table.
 
     Parameters
     ----------
     number : int
-        Its place among the parts.
+        Its position among the parts.
     file : int
-        Place of its file among all files in alphabetical order; -1 where the rows have no stable order.
+        Position of its file among all files in alphabetical order; -1 where the rows have no stable order.
     first : int
         Number of its first row in the file.
     """
@@ -68,12 +68,12 @@ class Parts(Protocol):
 
     @property
     def ordered(self) -> bool:
-        """Whether rows stand in files, in an order that stays."""
+        """Whether rows have a stable order, as in files."""
         ...
 
     @property
     def remote(self) -> bool:
-        """Whether the work on parts, and on their sum, is done by others, where nothing of it can be told."""
+        """Whether parts are worked on by other machines, whose progress cannot be reported."""
         ...
 
     def fold(
@@ -90,15 +90,15 @@ class Parts(Protocol):
         Parameters
         ----------
         work : callable
-            Given where a part stands and the part as a data frame, which has rows; None says that it takes none.
+            Takes the position of a part and the part as a data frame, which has rows; returns None if it uses no row.
         add : callable
             Adds two answers, changing neither.
         finish : callable
-            Makes the result of the sum.
+            Returns the result, given the sum.
         columns : sequence of str, optional
             The columns that are needed; all by default.
         tell : callable
-            Told the fraction done and a few words.
+            Called with the fraction done and a few words.
 
         Returns
         -------
@@ -115,17 +115,17 @@ class Parts(Protocol):
         columns: Sequence[str] | None = None,
         tell: Progress = silent,
     ) -> Buckets:
-        """Do some work on every part, and sort what it finds into buckets by its keys.
+        """Do some work on every part, and sort the entries that it returns into buckets by their keys.
 
         Parameters
         ----------
         work : callable
-            Given where a part stands and the part as a data frame, which has rows; gives entries in the order of their
-            keys, or None.
+            Takes the position of a part and the part as a data frame, which has rows; returns entries in the order of
+            their keys, or None.
         settle : callable
-            Given all entries of a bucket, in no particular order; gives what is kept of them.
+            Takes all entries of a bucket, in no particular order; returns what is kept of them.
         buckets : int
-            How many there are.
+            Number of buckets.
         columns, tell
             See `fold`.
         """
@@ -145,12 +145,12 @@ class ArrowParts:
 
     @property
     def ordered(self) -> bool:
-        """Whether rows stand in files, in an order that stays."""
+        """Whether rows have a stable order, as in files."""
         return True
 
     @property
     def remote(self) -> bool:
-        """Whether the work on parts, and on their sum, is done by others, where nothing of it can be told."""
+        """Whether parts are worked on by other machines, whose progress cannot be reported."""
         return False
 
     def fold(
@@ -178,7 +178,7 @@ class ArrowParts:
         columns: Sequence[str] | None = None,
         tell: Progress = silent,
     ) -> Buckets:
-        """Sort what some work finds in every part into buckets, which are files for a while (see `Parts`)."""
+        """Sort what some work finds in every part into buckets, which are temporary files (see `Parts`)."""
         dealt = FileBuckets(settle, buckets)
         with closing(self._answers(work, columns, tell)) as answers:
             for answer in answers:
@@ -199,7 +199,7 @@ class ArrowParts:
                     yield partial(work, part, pa.Table.from_batches([batch]))
 
         rows = 0
-        # The parts are shared out among threads already: BLAS with threads of its own would take their cores.
+        # The parts are shared among threads already: threads of BLAS would compete with them for the cores.
         with ONE_BLAS_THREAD:
             # Reading runs ahead of the work by one part, no more: that bounds the memory.
             for answer in side_by_side(tasks(), usable_cores()):
@@ -226,10 +226,10 @@ class ArrowParts:
             raise FileError(f"The files cannot be read ({_reason(error)}): check that each holds a table.") from error
 
     def _pieces(self) -> Iterator[tuple[int, Any]]:
-        """Pieces that together have all rows; small ones, because Arrow may hold all that a scan reads."""
+        """Yield pieces that together have all rows; small ones, because Arrow may hold all that a scan reads."""
         try:
             return row_groups(self.dataset)
-        except ValueError:  # a dataset with a filter does not say what it is made of, but gives its rows in order
+        except ValueError:  # a dataset with a filter does not tell its fragments, but gives its rows in order
             return iter([(0, self.dataset)])
 
     def _scan(self, piece: Any, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
@@ -278,7 +278,7 @@ def arrow_parts(source: object) -> ArrowParts:
     """Open paths, patterns, directories or an Arrow dataset as parts."""
     if is_arrow_dataset(source):
         return ArrowParts(source)
-    # Brings pandas along where there is one, and is needed for files in parts alone.
+    # Not at the top: it imports pandas where that is installed, and only files in parts need it.
     import pyarrow.dataset as pads
 
     files = find_files(source)
@@ -302,10 +302,10 @@ def arrow_parts(source: object) -> ArrowParts:
         dataset = pads.dataset(names, format=form, partitioning="hive")
         schemas = [fragment.physical_schema for fragment in dataset.get_fragments()]
         for file, schema in zip(files, schemas, strict=True):
-            # Arrow would fill in the columns that a file does not have, and leave out those it has too many.
+            # Arrow would fill in columns that a file lacks, and drop those that it has in addition.
             if set(schema.names) != set(schemas[0].names):
                 raise FileError(f"{file} has other columns than {files[0]}: files that are read as one need the same.")
-        # A column without a value in the first file has its type from another.
+        # A column without a value in the first file takes its type from another file.
         joint = pa.unify_schemas([_undeclared(schema) for schema in schemas], promote_options="permissive")
         rest = [field for field in dataset.schema if field.name not in joint.names]
         return ArrowParts(pads.dataset(names, pa.schema([*joint, *rest]), format=form, partitioning="hive"))
@@ -316,7 +316,7 @@ def arrow_parts(source: object) -> ArrowParts:
 
 
 def _undeclared(schema: pa.Schema) -> pa.Schema:
-    """Take text that is declared as a category for text: files may differ in that, and it is read alike."""
+    """Return the schema with categories (dictionaries) of text as text: files may differ in that."""
     fields = [
         field.with_type(field.type.value_type)
         if pa.types.is_dictionary(field.type) and not pa.types.is_primitive(field.type.value_type)
@@ -327,7 +327,7 @@ def _undeclared(schema: pa.Schema) -> pa.Schema:
 
 
 def find_files(source: object) -> list[Path]:
-    """Files that paths, patterns (``big/*.parquet``) and directories stand for, each once.
+    """Return the files that paths, patterns (``big/*.parquet``) and directories stand for, each once.
 
     Those of a pattern and of a directory are in alphabetical order.
     """

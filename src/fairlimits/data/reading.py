@@ -1,4 +1,4 @@
-"""Whole tables read into the arrays of a `Dataset`: with a schema made on the way, or by an existing one."""
+"""Whole tables read into the arrays of a `Dataset`, by a new schema or by an existing one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rows(
     roles.check(table)
     left = roles.features(table.names)
     table = table.binned(roles.bins)
-    # All that is wrong is said at once: what is wrong with people does not keep the features from being looked at.
+    # All problems are reported at once: those with labels or groups do not keep features from being checked.
     errors: list[DataError] = []
     settled = _settle_people(table, roles, errors)
     table = table if settled is None else settled.table
@@ -69,7 +69,7 @@ class _SettledPeople(NamedTuple):
 
 
 def _settle_people(table: Table, roles: Roles, errors: list[DataError]) -> _SettledPeople | None:
-    """Settle who the people are; what is wrong with them is added to the errors, that with labels and with groups."""
+    """Settle labels, groups and weights; problems with them are added to the errors."""
     before = len(errors)
     if roles.missing_sensitive == "drop":
         table = special.settle_missing_groups(table, roles.sensitive, "drop")
@@ -148,7 +148,7 @@ def _read_people(table: Table, roles: Roles) -> _People:
 
 
 def stratum_counts(group: npt.NDArray[np.int64], label: npt.NDArray[np.int8], groups: int) -> npt.NDArray[np.int64]:
-    """Rows of each of some groups and label, of shape (groups, 2)."""
+    """Return the number of rows by group and label, of shape (groups, 2)."""
     return np.bincount(group * 2 + label, minlength=2 * groups).reshape(-1, 2).astype(np.int64)
 
 

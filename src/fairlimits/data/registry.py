@@ -156,7 +156,7 @@ def benchmark_names() -> tuple[str, ...]:
 
 
 def get_benchmark(name: str) -> Benchmark:
-    """Return what is known about a benchmark.
+    """Return what is known about the benchmark of a name.
 
     Raises
     ------

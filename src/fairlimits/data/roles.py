@@ -1,4 +1,4 @@
-"""The columns with a special part in a table: label, groups and weight, read and checked."""
+"""The columns with a special role in a table (label, groups and weight), read and checked."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from fairlimits.errors import DataError, InputError
 
 MissingSensitive: TypeAlias = Literal["refuse", "group", "drop"]
 
-# More values than this, most of them seen once, make no groups.
+# Sensitive columns with more values than this, most of them seen once, are refused.
 _MANY_GROUPS = 1000
 
-# A label of more values is an amount, or a text.
+# A label with more values is an amount, or free text.
 _MANY_LABELS = 50
 
 # Weights are summed, squared and divided by each other: beyond this, results overflow, or lose digits unnoticed.
@@ -28,14 +28,14 @@ _LARGEST_WEIGHT = 1e100
 
 
 def check_parts(table: Table, parts: dict[str, tuple[str, ...]]) -> None:
-    """Check that every named column exists and that none has two parts.
+    """Check that every named column exists and that none has two roles.
 
     Parameters
     ----------
     table : Table
         The table.
     parts : dict of str to tuple of str
-        The columns of each part; "features", "numeric", "categorical", "bins" and "tidy" name features, "bins" and
+        The columns of each role; "features", "numeric", "categorical", "bins" and "tidy" name features, "bins" and
         "tidy" sensitive columns too, and "tidy" the label.
     """
     table.require_all(parts)
@@ -62,7 +62,7 @@ def check_parts(table: Table, parts: dict[str, tuple[str, ...]]) -> None:
 
 
 def left_for_features(names: Iterable[str], parts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Columns that become features: those that are named as such, or else all that have no other part."""
+    """Columns that become features: those that are named as such, or else all that have no other role."""
     taken = {name for part in ("label", "sensitive", "weight", "drop") for name in parts[part]}
     chosen = set(parts["features"])
     left = tuple(name for name in names if (name in chosen if chosen else name not in taken))
@@ -213,7 +213,7 @@ def _no_groups(name: str, values: int, rows: int) -> DataError:
 def group_names(sensitive: Sequence[str], found: Sequence[tuple[Scalar, ...]]) -> tuple[str, ...]:
     """Return the names of groups, given the values that make up each."""
     if len(sensitive) > 1:
-        # A group's name must come apart again into its values.
+        # It must be possible to split a group's name into its values again.
         for parts in found:
             for name, value in zip(sensitive, parts, strict=True):
                 if GROUP_SEPARATOR in value_text(value):

@@ -40,7 +40,7 @@ def value_text(value: Scalar) -> str:
     return str(value)
 
 
-# The booster has so many bins; more categories are taken as numbers.
+# Bins of the booster; a feature with more categories is taken as a number.
 _MOST_CATEGORIES = 255
 
 
@@ -63,8 +63,8 @@ class Feature:
     date : bool
         Whether the numbers are dates: days since 1970-01-01.
     whole : bool
-        Whether the column holds integers, so that what is made of it should too; two features that differ in nothing
-        else are the same.
+        Whether the column holds integers, so that generated values should be too; it does not count when features
+        are compared.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class Schema(Described):
-    """Which column plays which part.
+    """Which column has which role.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class Schema(Described):
     bins : tuple of tuple of str and tuple of float
         Columns of numbers that were cut into ranges, each with its cut points.
     left_out : tuple of str
-        Columns of the table that play no part, because they were dropped or others were chosen; not kept in files.
+        Columns of the table that have no role, because they were dropped or others were chosen; not kept in files.
     frame_kind : str
         Library whose frame the people came in, and whose frames results are; it is not kept in files.
     """

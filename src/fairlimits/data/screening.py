@@ -1,4 +1,4 @@
-"""What to look at before a table is trusted: columns that may be leaks, ids, codes, or a second face of the group."""
+"""What to look at before a table is trusted: columns that may be leaks, ids, codes, or proxies of the group."""
 
 from __future__ import annotations
 
@@ -31,38 +31,38 @@ ConcernKind: TypeAlias = Literal[
     "dates",
 ]
 
-# A feature whose AUC is above this nearly decides by itself; and above the second, whatever the sampling error.
+# A feature nearly decides by itself if its AUC is above the first, and, less sampling error, above the second.
 _DECIDES, _SURELY = 0.98, 0.9
 
-# Standard errors between an estimate and what is certain about it.
+# Standard errors by which an estimate must be beyond a threshold.
 _ERRORS = 2.5
 
-# People with a value of which so many are of one group, or label, are known by it.
+# Share of one group, or label, among the people with a value, from which on the value gives it away.
 _PURE = 0.98
 
-# A feature by which the group of so many people is known reveals it.
+# A feature reveals the group if it gives away the group of this share of people.
 _MANY = 0.2
 
-# Rates of the label with and without a value differ by more than this where missing values follow the label.
+# Missing values follow the label if its rates with and without a value differ by more than this.
 _FOLLOWS = 0.2
 
-# Rates are estimated for each row without its own fold.
+# Rates are estimated out of fold, with one pseudo-row at the overall rate.
 _FOLDS = 5
 _PRIOR = 1.0
 
-# Numbers are looked at in so many ranges of as many rows, or fewer where these would be of less than some rows.
+# Most ranges, of equal numbers of rows, that numbers are cut into, and fewest rows of a range.
 _RANGES, _IN_A_RANGE = 50, 10
 
-# Rows that show that numbers say nothing.
+# Fewest rows on which numbers can be found to be noise.
 _TO_SAY_NOTHING = 100
 
 # Values spelt alike, and columns of noise, that a sentence names.
 _SPELLINGS, _NOISE_NAMED = 3, 8
 
-# A sample of so many rows says all that is wanted.
+# Larger tables are sampled down to this many rows.
 _MOST_ROWS = 50_000
 
-# So many different whole numbers may be codes; they are if their order says so much less of the label than they do.
+# Most different whole numbers that may be codes, and by how much their order must tell the label worse than they do.
 _CODES, _ORDER = 20, 0.1
 
 
@@ -91,7 +91,7 @@ class Concern:
 
 
 class _Rows(NamedTuple):
-    """The rows that are looked at: their position, fold, group and label."""
+    """The rows that are examined: their position, fold, group and label."""
 
     chosen: Ints
     fold: Ints
@@ -113,9 +113,9 @@ class _Coded(NamedTuple):
 def concerns(dataset: Dataset) -> tuple[Concern, ...]:
     """Find what a person should look at before the answers about a table are trusted.
 
-    Every feature is looked at by itself, on rows that count, by rates of the label and of the groups that are
-    estimated without the fold a row is in, so that a category of few rows does not look as if it knew. What could be
-    an accident of few rows is not said.
+    Every feature is examined by itself, on rows that count, by rates of the label and of the groups that are
+    estimated without the fold a row is in, so that a category of few rows does not look predictive. What few rows
+    may show by chance is left out.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def _of_ids(name: str, values: Floats, coded: _Coded, by_label: Ints, by_group: 
             yield _noise((name,))
         return
     if distinct >= 0.95 * n:
-        # Numbers of rows, some of which may have been left out; or numbers without an order that matters.
+        # Row numbers, some of which may have been left out; or numbers whose order does not matter.
         running = there.max() - there.min() < 2 * n
         if running or (n >= _TO_SAY_NOTHING and _says_nothing(coded, by_label, by_group, rows)):
             yield Concern(
@@ -305,13 +305,13 @@ def _says_nothing(coded: _Coded, by_label: Ints, by_group: Ints, rows: _Rows) ->
 
 
 def _of_numbers(values: Floats) -> _Coded:
-    """Numbers in ranges of as many rows, equal ones together."""
+    """Cut numbers into ranges of about as many rows each, equal numbers together."""
     absent = np.isnan(values)
     different, places, present = np.unique(values[~absent], return_inverse=True, return_counts=True)
     n = len(places)
     ranges = int(np.clip(n // _IN_A_RANGE, 1, _RANGES))
     middle = np.cumsum(present) - present / 2
-    # Of few values, each is a range.
+    # Where there are few values, each is a range of its own.
     of_value = (
         np.arange(len(different)) if len(different) <= _RANGES else (middle / max(n, 1) * ranges).astype(np.int64)
     )
@@ -337,7 +337,7 @@ def _counts(codes: Ints, rows: _Rows) -> Ints:
 
 
 def _crossfit_area(table: Ints) -> float:
-    """AUC of the rate of each code, estimated on the other folds, given the rows of each fold, code and side."""
+    """Return the AUC of the out-of-fold rate of each code, given the rows of each fold, code and side."""
     outside = table.sum(axis=0) - table
     base = table[:, :, 1].sum() / max(table.sum(), 1)
     rate = (outside[:, :, 1] + _PRIOR * base) / (outside.sum(axis=2) + _PRIOR)
@@ -351,13 +351,13 @@ def _order_area(places: Ints, side: Ints) -> float:
 
 
 def _area(below: NDArray[Any], above: NDArray[Any]) -> float:
-    """Chance that one of the second kind has a higher score than one of the first, given the rows of each score."""
+    """Return the AUC, the chance that one above has a higher score than one below, given the rows of each score."""
     pairs = float(below.sum()) * float(above.sum())
     return float(above @ (np.cumsum(below) - below / 2)) / pairs if pairs else 0.5
 
 
 def _area_error(area: float, one: int, other: int) -> float:
-    """Standard error of an AUC, by Hanley and McNeil (1982)."""
+    """Return the standard error of an AUC, by Hanley and McNeil (1982)."""
     if not one or not other:
         return math.inf
     first, second = area / (2 - area), 2 * area**2 / (1 + area)
@@ -366,15 +366,15 @@ def _area_error(area: float, one: int, other: int) -> float:
 
 
 def _decides(area: float, one: int, other: int) -> bool:
-    """Whether an AUC is that of a feature that nearly decides, and not by an accident of few rows."""
+    """Return whether an AUC is that of a feature that nearly decides, beyond what few rows show by chance."""
     fewer = min(one, other)
-    # Two rows of chance: all rows in order do not prove that the next ones are.
+    # Two pseudo-rows, one of them out of order: that all rows are in order does not prove that the next ones are.
     shrunk = (area * fewer + 1.0) / (fewer + 2.0)
     return area > _DECIDES and shrunk - _ERRORS * _area_error(shrunk, one, other) > _SURELY
 
 
 def _follows(table: Ints) -> bool:
-    """Whether the label follows that a value is missing, given the rows of each code, the last missing, and label."""
+    """Return whether missing values follow the label, given the rows of each code (the last: missing) and label."""
     with_value, without = table[:-1].sum(axis=0), table[-1]
     sizes = np.array([with_value.sum(), without.sum()])
     if sizes.min() < ESTIMABLE_ROWS:
@@ -386,7 +386,7 @@ def _follows(table: Ints) -> bool:
 
 
 def _known_share(table: Ints) -> float:
-    """Share of the rows whose code is nearly always of one group, given the rows of each code and group."""
+    """Return the share of rows whose code nearly always has one group, given the rows of each code and group."""
     sizes = table.sum(axis=1)
     top = table.argmax(axis=1)
     others = sizes - table.max(axis=1)

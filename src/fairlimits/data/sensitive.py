@@ -65,7 +65,7 @@ class Sensitive:
         return cls(tuple(columns), names)
 
     def table(self, names: tuple[str, ...], known: tuple[str, ...] | None) -> Table:
-        """Columns as a table of some names; several that had names of their own are found by `known` ones."""
+        """Return the columns as a table with `names`; several that have names are matched by `known` names."""
         if len(self.columns) != len(names):
             raise DataError(
                 f"There are {len(self.columns)} sensitive columns, and {len(names)} when the estimator was fitted; "

@@ -1,9 +1,9 @@
-"""Rows of a table in parts, told apart by hash: a side that is learned from, one that is held out, and samples.
+"""Rows of a table in parts, split by hash: a side that is learned from, one that is held out, and samples.
 
 A hash of the whole row would put the people of a kind who have label 1 on one side and their twins who have label 0 on
-the other, and what is learned on one side would be wrong on the other. So neither label nor group is ever looked at:
-rows are told apart by where they stand (file and row in it), or by an identifier, or, where they have no stable order,
-by their features, so that people who are alike stay together.
+the other, and what is learned on one side would not hold on the other. So neither label nor group is ever hashed:
+rows are split by their position (file and row in it), or by an identifier, or, where they have no stable order, by
+their features, so that people who are alike stay together.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from fairlimits.data.parts import Part
 
 @dataclass(frozen=True)
 class Draw:
-    """How rows are told apart.
+    """How rows are drawn: by a hash of their position, or of some columns.
 
     Parameters
     ----------
     random_state : int
         Seed.
     names : tuple of str
-        Columns that are looked at; none for the place where a row stands.
+        Columns that are hashed; none for the position of a row.
     """
 
     random_state: int
@@ -47,7 +47,7 @@ class Side:
     Parameters
     ----------
     draw : Draw
-        How rows are told apart.
+        How rows are drawn.
     low, high : float
         Rows on the side have draws from `low` to below `high`.
     """
@@ -57,6 +57,6 @@ class Side:
     high: float
 
     def holds(self, part: Part, frame: Any) -> Flags:
-        """Which rows of a part are on this side."""
+        """Return which rows of a part are on this side."""
         drawn = self.draw.of(part, frame, "side")
         return (drawn >= self.low) & (drawn < self.high)

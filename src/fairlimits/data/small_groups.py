@@ -17,7 +17,7 @@ from fairlimits.errors import DataError, InputError
 SmallGroups: TypeAlias = Literal["set aside", "join", "drop rows", "refuse"]
 
 SET_ASIDE: SmallGroups = "set aside"
-"""What is done with small groups, unless something else is asked for."""
+"""What is done with small groups by default."""
 
 _FEW = f"with fewer than {ESTIMABLE_ROWS} rows behind a rate"
 
@@ -134,7 +134,7 @@ def set_aside_note(
     where : str
         Which rows, if not all, such as " on the held-out rows".
     beyond : ndarray of int of shape (G, 2), optional
-        Rows of which the same was said already: None too if no more rates are set aside than there.
+        Rows for which this was said already: None too if no further rates are set aside.
     counted : bool
         Whether to say how many rows there are of each.
 

@@ -12,7 +12,7 @@ from fairlimits.data.troubles import SpellingError
 
 
 def tidied(value: Scalar) -> Scalar:
-    """Text in small letters, with one space between words and none around them; other values as they are.
+    """Return text in lower case, with one space between words and none around them; other values as they are.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def tidied(value: Scalar) -> Scalar:
 
 
 def tidied_codes(codes: NDArray[np.int32], values: Sequence[Scalar]) -> tuple[NDArray[np.int32], tuple[Scalar, ...]]:
-    """Codes and values of a column, as `read_values` gives them, with values that are alike once tidied as one."""
+    """Merge values that are the same once tidied, in codes and values as `read_values` returns them."""
     present = [tidied(value) for value in values if value is not None]
     known: tuple[Scalar, ...] = tuple(sorted(set(present), key=lambda value: (isinstance(value, str), value)))
     missing = (None,) if values and values[-1] is None else ()
@@ -33,7 +33,7 @@ def tidied_codes(codes: NDArray[np.int32], values: Sequence[Scalar]) -> tuple[ND
 
 
 def alike(values: Iterable[Scalar]) -> list[tuple[str, ...]]:
-    """Values that are the same once tidied, those of each kind together; empty if there are none.
+    """Return the values that are the same once tidied, in groups; empty if there are none.
 
     Examples
     --------

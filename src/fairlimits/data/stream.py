@@ -163,7 +163,7 @@ class Stream:
         return (roles.label, *roles.sensitive, *(() if roles.weight is None else (roles.weight,)))
 
     def only(self, features: Sequence[str]) -> Stream:
-        """The same rows, on the same side, with some columns for features and no other."""
+        """Return the same rows, on the same side, with only the given columns as features."""
         roles, chosen = self._roles(), tuple(features)
         as_numbers, as_categories = (
             tuple(name for name in own if name in chosen) for own in (roles.numeric, roles.categorical)
@@ -172,7 +172,7 @@ class Stream:
         return replace(self, roles=roles, _known=[])
 
     def draw(self, random_state: int) -> Draw:
-        """How rows are told apart: by their identifier, by where they stand, or else by their features."""
+        """Return how rows are drawn: by their identifier, by their position, or else by their features."""
         if self.id or self.parts.ordered:
             return Draw(random_state, self.id)
         return Draw(random_state, self.features)
@@ -183,9 +183,9 @@ class Stream:
         Parameters
         ----------
         test_size : float
-            Share of rows on the second side, about, between 0 and 1, neither included.
+            Approximate share of rows on the second side, between 0 and 1, neither included.
         random_state : int
-            The same number gives the same split, whatever reads the rows.
+            The same number gives the same split, wherever the rows are read.
 
         Returns
         -------
@@ -309,7 +309,7 @@ def _nothing(sensitive: tuple[str, ...], missing_sensitive: MissingSensitive) ->
 
 
 def _digits(roles: Roles, places: dict[tuple[str, int], Place], part: Part, frame: Any) -> dict[Any, Floats] | None:
-    """Weights of one part of a table by the digits that are looked for."""
+    """Return the weights of one part of a table by the digits that are searched."""
     table = open_part(frame, roles.sensitive, roles.missing_sensitive, roles.bins)
     if table is None:
         return None

@@ -14,7 +14,7 @@ from fairlimits._util.memory import free_memory, rows_that_fit, size_text
 from fairlimits.data.csv_dialects import UNREADABLE, dialect_of, unreadable
 from fairlimits.errors import FileError
 
-# Column types are settled on the first block. If a later value contradicts them, one block takes all.
+# Arrow infers column types from the first block. If a later value contradicts them, one block takes all rows.
 _LARGEST_BLOCK = 2**30
 
 # Bytes that are unpacked at a time, and how many one compressed byte can stand for.
@@ -28,8 +28,8 @@ def read_table(path: str | os.PathLike[str]) -> pa.Table:
     ----------
     path : str or path-like
         A file that ends in ``.csv``, ``.csv.gz``, ``.parquet`` or ``.pq``. In CSV, an empty value, ``NA``, ``N/A``,
-        ``NaN``, ``null`` and ``?`` are missing values; semicolons, tabs and bars may part values, decimals may follow a
-        comma, and letters may be in UTF-8, UTF-16 or Windows-1252.
+        ``NaN``, ``null`` and ``?`` are missing values; the delimiter may be a semicolon, tab or bar, the decimal mark
+        a comma, and the encoding UTF-8, UTF-16 or Windows-1252.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def _check_memory(file: Path) -> None:
             known = pa.parquet.ParquetFile(file)
             rows = known.metadata.num_rows
             groups = [known.metadata.row_group(at).total_byte_size for at in range(known.metadata.num_row_groups)]
-            # A value that is repeated takes next to nothing in a file, and as much as any other in memory.
+            # A repeated value takes next to nothing in a file, but as much as any other in memory.
             taken = max(taken, sum(groups), rows * sum(_width(kind) for kind in known.schema_arrow.types))
     except UNREADABLE:
         return  # Reading says what is wrong.
@@ -90,7 +90,7 @@ def _check_memory(file: Path) -> None:
 
 
 def _unpacked(file: Path) -> int:
-    """Bytes that a compressed file unpacks to; no more are counted than fit into memory."""
+    """Return the bytes that a compressed file unpacks to, counted until they exceed free memory."""
     size, total = file.stat().st_size, 0
     if size * _MOST_EXPANSION < _PART:
         return size
@@ -104,11 +104,11 @@ def _unpacked(file: Path) -> int:
 
 
 def _width(kind: pa.DataType) -> int:
-    """Bytes that a value takes in memory at least."""
+    """Return the fewest bytes that a value of a type takes in memory."""
     try:
         return max(int(kind.bit_width) // 8, 1)
     except ValueError:
-        # Of text, and of what has no size of its own, where it ends is kept.
+        # For text and other types of no fixed size, an offset is kept for each value.
         return 4
 
 

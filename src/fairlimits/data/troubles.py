@@ -1,4 +1,4 @@
-"""What is wrong with the columns of a table: found in all of them, and told at once with the options that help."""
+"""What is wrong with the columns of a table: found in all columns, and reported at once with the options that help."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ColumnError(DataError):
     column : str
         Its name.
     problem : str
-        What is wrong, as what follows the name in a sentence.
+        What is wrong: what follows the name in a sentence.
     advice : str
         What can be done about it, besides leaving the column out.
     numeric : bool
@@ -73,7 +73,7 @@ def one_error(
     numeric: Sequence[str] = (),
     tidy: Sequence[str] = (),
 ) -> DataError:
-    """Make one error of all that is wrong with a table, with the options that help ready to paste.
+    """Return one error for all that is wrong with a table, with the options that help ready to paste.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _told(errors: Sequence[DataError], drop: str, numeric: str, tidy: str, *, sh
 
 
 def _line(error: DataError, shell: bool) -> str:
-    """A problem among others, whose options follow below."""
+    """Return one line of a list of problems, whose options follow below the list."""
     if isinstance(error, SpellingError):
         return f"{error.problem}."
     return error.shell if shell else str(error)

@@ -13,30 +13,30 @@ from fairlimits.limits.programs import FairProgram
 from fairlimits.limits.variables import Variables
 from fairlimits.notions import Requirement
 
-# How far to the right of a tolerance its right derivative is read: well above the solver's precision. The pieces that
-# the concave curve consists of are wider, except with individual fairness, where some of 2e-10 to 1e-7 were seen: a
-# tolerance that close to the end of its piece gets the slope of a piece that follows.
+# How far to the right of a tolerance its right derivative is taken: well above the solver's precision. The linear
+# pieces of the concave curve are wider, except with individual fairness, where some of 2e-10 to 1e-7 were seen: a
+# tolerance that close to the end of its piece gets the slope of a later piece.
 _STEP = 1e-6
 
 
 def constraints_in_words(tolerances: Mapping[str, float], requirements: Iterable[Requirement]) -> str:
-    """Write what is asked of a rule, such as "DP within 0.05 and selection rate <= 0.3"; empty if nothing is."""
+    """Return constraints as text, such as "DP within 0.05 and selection rate <= 0.3"; empty if there are none."""
     return " and ".join([*(f"{name} within {eps:g}" for name, eps in tolerances.items()), *map(str, requirements)])
 
 
 def shadow_prices(program: FairProgram, tolerances: Mapping[str, float]) -> dict[str, float]:
-    """Right derivative of the optimal value in each notion's tolerance alone."""
+    """Return the right derivative of the optimal value in each notion's tolerance alone."""
     prices = {}
     for name, value in tolerances.items():
         # Just beyond the tolerance the slope is that of the piece to the right, also at a breakpoint.
         solved = program.solve({**tolerances, name: value + _STEP})
-        # Whether the notion alone sets a shared rate's limit is asked at the tolerances themselves.
+        # Which notion bounds a shared rate is decided at the tolerances themselves, not just beyond.
         prices[name] = program.slope(solved, tolerances, {name: 1.0})
     return prices
 
 
 def individual_gap(dist: CellDistribution, scores: Floats, aware: bool, neighbours: Neighbourhood) -> float:
-    """Largest difference between the scores of neighbours, weighted by nearness; NaN if not known."""
+    """Return the largest difference between the scores of neighbours, weighted by nearness; NaN if not known."""
     if not can_compare(dist):
         return math.nan
     variables = Variables(dist, aware)
@@ -44,13 +44,13 @@ def individual_gap(dist: CellDistribution, scores: Floats, aware: bool, neighbou
 
 
 def plug_in_accuracy(dist: CellDistribution, scores: Floats, aware: bool) -> float:
-    """Accuracy of scores on the law that they are for."""
+    """Return the accuracy of scores on the law that they are for."""
     chance = by_group(scores, aware, dist.n_groups)
     return float((dist.mass[:, :, 1] * chance + dist.mass[:, :, 0] * (1 - chance)).sum())
 
 
 def by_group(scores: Floats, aware: bool, groups: int) -> Floats:
-    """Scores of shape (..., N, G), whether the rule is aware or not."""
+    """Return scores of shape (..., N, G), whether the rule is aware or not."""
     if aware:
         return scores
     return np.broadcast_to(scores[..., None], (*scores.shape, groups))

@@ -1,10 +1,10 @@
 """`Band`: how far a frontier would move if other people had been counted.
 
-The people are resampled: each number of the distribution is replaced by a draw from the Poisson law whose mean is the
-rows behind it, and the frontier is found again. An optimum over cells is biased: it takes chance for structure, and
-chance gaps of small groups for gaps that it must close. The optimum of a resample is off by about as much again, so the
-band is reflected at the frontier: with q the quantiles of the resampled values and v the frontier's own, it reaches
-from 2v - q(high) to 2v - q(low).
+The people are resampled (a Poisson bootstrap): each count of the distribution is replaced by a draw from the Poisson
+distribution with that mean, and the frontier is found again. An optimum over cells is biased: it takes chance for
+structure, and chance gaps of small groups for gaps that it must close. The optimum of a resample is off by about as
+much again, so the band is reflected at the frontier (basic bootstrap): with q the quantiles of the resampled values
+and v the frontier's own, it reaches from 2v - q(high) to 2v - q(low).
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from fairlimits.notions import Objective, Requirement, check_confidence
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Resamples that are one piece of work on a cluster.
+# Resamples of one task on a cluster.
 _AT_ONCE = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Band:
-    """The band that the counts behind a frontier leave open.
+    """The confidence band of a frontier, from the counts behind its cells.
 
     Parameters
     ----------
     at : ndarray of shape (P,)
         Where the frontier's points lie.
     value : ndarray of shape (P,)
-        The frontier itself, for what its rules are best at.
+        The frontier itself: values of its rules' objective.
     low, high : ndarray of shape (P,)
-        Ends of the band at each point, for what the rules are best at.
+        Ends of the band at each point, for the objective.
     drawn : ndarray of shape (resamples, P)
         The resampled frontiers; NaN where no rule meets the requirements.
     confidence : float
-        Of the band, at each point by itself.
+        Confidence of the band, at each point by itself.
     """
 
     at: Floats
@@ -64,7 +64,7 @@ class Band:
 
     @of_user_kind
     def to_frame(self) -> pa.Table:
-        """The frontier and the ends of its band as a table, a row for each point."""
+        """Return the frontier and the ends of its band as a table, a row for each point."""
         return pa.table({"at": self.at, "value": self.value, "low": self.low, "high": self.high})
 
     def summary(self) -> str:
@@ -91,14 +91,14 @@ class Band:
 
 @dataclass(frozen=True, eq=False)
 class Retrace:
-    """Traces a frontier again on other cells; small, so that it can be sent to workers.
+    """Retraces a frontier on other cells; small, so that it can be sent to workers.
 
     Parameters
     ----------
     grid : mapping of str to ndarray of shape (P,)
         Tolerance of each notion at each point.
     aware, neighbours, requirements, objective
-        What was asked of the frontier's rules.
+        As for the frontier's rules.
     """
 
     grid: Mapping[str, Floats]
@@ -108,7 +108,7 @@ class Retrace:
     objective: Objective
 
     def __call__(self, dist: CellDistribution) -> Floats:
-        """Values at the points, on other cells."""
+        """Return the values at the points, on other cells."""
         program = FairProgram(dist, tuple(self.grid), self.aware, self.neighbours, self.requirements, self.objective)
         return np.array([point.value for point in sweep(program, self.grid, or_silent(None))])
 
@@ -167,7 +167,7 @@ def _again(dist: CellDistribution, retrace: Retrace, points: int, random_state: 
 
 
 def _resampled(dist: CellDistribution, rng: np.random.Generator) -> CellDistribution:
-    """Draw as many people anew as there are rows, about."""
+    """Draw about as many people anew as there are rows."""
     behind = np.asarray(dist.counts, dtype=np.float64)
     if not dist.origin.counted:
         behind = dist.mass * behind.sum()

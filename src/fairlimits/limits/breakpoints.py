@@ -22,18 +22,18 @@ from fairlimits.notions import INDIVIDUAL
 _ON_LINE = 1e-12
 
 Point: TypeAlias = tuple[float, Solved]
-"""How far along, and the optimum there."""
+"""Position on the line, and the optimum there."""
 
 
 def sweep(program: FairProgram, grid: Mapping[str, Floats], tell: Progress) -> list[Solved]:
-    """Optimum at each point of the grid."""
+    """Return the optimum at each point of the grid."""
     straight = _as_line(grid)
     if straight is not None and INDIVIDUAL not in grid:
         return program.solve_along(*straight)
     columns = {name: values.tolist() for name, values in grid.items()}
     total = len(next(iter(columns.values())))
     solved = []
-    # From loose to tight: the dual simplex method mends a basis whose bounds have moved in faster.
+    # From loose to tight: the dual simplex method repairs a basis faster where bounds have moved inwards.
     for done, point in enumerate(reversed(range(total)), 1):
         solved.append(program.solve({name: values[point] for name, values in columns.items()}))
         tell(done / total, f"tolerance {done} of {total}")
@@ -41,7 +41,7 @@ def sweep(program: FairProgram, grid: Mapping[str, Floats], tell: Progress) -> l
 
 
 def _as_line(grid: Mapping[str, Floats]) -> tuple[dict[str, float], dict[str, float], Floats] | None:
-    """Start, direction and rising positions if the grid lies on one line, else None."""
+    """Return start, direction and rising positions if the grid lies on one line, else None."""
     start = {name: float(values[0]) for name, values in grid.items()}
     move = {name: float(values[-1]) - start[name] for name, values in grid.items()}
     longest = max(move, key=lambda name: abs(move[name]))
@@ -57,7 +57,7 @@ def _as_line(grid: Mapping[str, Floats]) -> tuple[dict[str, float], dict[str, fl
 def breakpoints(
     program: FairProgram, start: Mapping[str, float], move: Mapping[str, float], end: float, tell: Progress
 ) -> list[Point]:
-    """Every breakpoint of the optimum along ``start + at * move`` for ``at`` in [0, end]."""
+    """Return every breakpoint of the optimum along ``start + at * move`` for ``at`` in [0, end]."""
     turns = program.turns_along(start, move, end)
     if turns is not None:
         return _corners(program, list(zip(turns[0].tolist(), turns[1], strict=True)))
@@ -97,7 +97,7 @@ def breakpoints(
 
 
 def _corners(program: FairProgram, points: list[Point]) -> list[Point]:
-    """Leave out points that lie on the line between their neighbours."""
+    """Return the points without those that lie on the line between their neighbours."""
     kept: list[Point] = []
     for point in points:
         while len(kept) >= 2 and _on_chord(kept[-2], kept[-1], point, _ON_LINE * program.unit):
@@ -107,7 +107,7 @@ def _corners(program: FairProgram, points: list[Point]) -> list[Point]:
 
 
 def without_flat_end(program: FairProgram, points: list[Point]) -> list[Point]:
-    """Leave out points beyond the one where the value stops rising: there the constraints are slack."""
+    """Return the points up to where the value stops rising: beyond, the constraints are slack."""
     while len(points) >= 2 and points[-1][1].value <= points[-2][1].value + _ON_LINE * program.unit:
         points = points[:-1]
     return points

@@ -1,4 +1,4 @@
-"""`ModelCard`: what something that decides may see, what it keeps, at which confidence, on whom and since when.
+"""`ModelCard`: what a rule, or other decider, may see, what it keeps, at which confidence, on whom and since when.
 
 A card is plain data, written as Markdown or as JSON of a published schema (``model_card.schema.json`` beside this
 file).
@@ -34,7 +34,7 @@ _NOBODY = (
 
 @dataclass(frozen=True)
 class CardFigure:
-    """A figure: its kind is plug-in, out of fold or held out; ends are None where there is no interval."""
+    """A figure of a card: its kind is plug-in, out of fold or held out; ends are None without an interval."""
 
     name: str
     kind: Literal["plug-in", "out of fold", "held out"]
@@ -44,7 +44,7 @@ class CardFigure:
 
     @classmethod
     def of(cls, name: str, estimate: Estimate) -> CardFigure:
-        """A held-out estimate; a word where it is not estimable or suppressed."""
+        """Return a held-out estimate as a figure; a word where it is not estimable or suppressed."""
         if not estimate.known:
             return cls(name, "held out", str(estimate))
         ends = (None if math.isnan(end) else float(end) for end in (estimate.low, estimate.high))
@@ -54,7 +54,7 @@ class CardFigure:
 
 @dataclass(frozen=True)
 class Kept:
-    """What is kept: at most so much, and what was found on the law; None where it is not a number."""
+    """A constraint that is kept: its upper bound, and its value on the law; None where it is not a number."""
 
     what: str
     at_most: float | None
@@ -63,14 +63,14 @@ class Kept:
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What something that decides may see, what it keeps, at which confidence, on whom and since when.
+    """What a decider may see, what it keeps, at which confidence, on whom and since when.
 
     Parameters
     ----------
     kind : {"rule", "audit", "report"}
-        What the card is of.
+        What the card describes.
     title : str
-        In a sentence.
+        Title, in a sentence.
     since : str
         The day from which it holds, such as 2026-01-31.
     group : bool or None
@@ -78,25 +78,25 @@ class ModelCard:
     features : tuple of str or None
         The columns that they look at; None where they are not known.
     decides : str
-        Whether and how chance takes part.
+        Whether and how decisions are left to chance.
     keeps : tuple of Kept
         Gaps and requirements.
     confidence : mapping or None
-        Level, limits and whether they are certified; None if none was asked for.
+        Level, upper bounds and whether they are certified; None if none was asked for.
     label : str or None
         What is predicted.
     sensitive : tuple of str
         The columns that make up groups.
     rows : int or None
-        People that it rests on.
+        People that the figures rest on.
     groups : mapping of str to int, str or None
         People of each group, or a word where that is suppressed.
     figures : tuple of CardFigure
-        What it is worth.
+        Accuracy and other figures.
     beware : tuple of str
-        What to know before it is used.
+        What to know before use.
     objective : str, default="accuracy"
-        What it is to be best at.
+        The objective.
     """
 
     kind: Literal["rule", "audit", "report"]
@@ -204,7 +204,7 @@ def card_schema() -> dict[str, Any]:
 
 
 def check_since(since: str | date | None) -> str:
-    """Return a day as text; today by default."""
+    """Return a day as text, such as 2026-01-31; today by default."""
     try:
         return (date.today() if since is None else date.fromisoformat(str(since))).isoformat()
     except ValueError:
@@ -273,7 +273,7 @@ def _number(value: float | str | None) -> str:
 
 
 def _text(text: str) -> str:
-    """A name from the data that no Markdown can be made with."""
+    """Return a name from the data with everything that Markdown would interpret escaped."""
     for mark in "\\`*_[]<>|#":
         text = text.replace(mark, f"\\{mark}")
     return " ".join(text.split())

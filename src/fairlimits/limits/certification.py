@@ -1,19 +1,19 @@
-r"""Rules whose gaps are certified on labels: tolerances that hold for people whom nobody has seen, with a confidence.
+r"""Rules whose gaps are certified on labels: tolerances that hold for new people, with a confidence.
 
-Three things stand between a rule's gap on the law and its gap among people: the law is off, what is known of it is
-uncertain, and a gap that is small on the law is wide among people about every second time. So rates are taken to be
-where labels put them, out of fold, and room is left for their standard errors. Of all rules that leave room for their
-own errors the best is found (`fairlimits.limits.margins`), with less and less room, and the most lenient that is
-certified (`fairlimits.notions.gap_limits`) is the one returned.
+Three things stand between a rule's gap on the law and its gap among people: the estimated law is biased, it is
+uncertain, and where the law just meets a tolerance, people exceed it about every second time. So rates are taken to be
+where labels put them, out of fold, and room is left for their standard errors. The best rule that leaves room for its
+own errors is found (`fairlimits.limits.margins`), again and again with less room, and the most lenient one that is
+certified (`fairlimits.notions.gap_limits`) is returned.
 
-Where not even a rule is certified that leaves so much room that all differences would be at once (Bonferroni), the rows
-cannot show what is asked of a rule like the one without a confidence: the linear program is solved with the rates
+The strictest rule that is tried has room for all differences at once (Bonferroni). If not even that one is certified,
+the rows cannot certify a rule like the one without a confidence. It is the optimum of the linear program with the rates
 :math:`r_g + \delta_g` on labels and room for their standard errors :math:`s_g`,
 
 .. math:: |r_g + \delta_g - r_h - \delta_h| \le \epsilon - c \sqrt{s_g^2 + s_h^2} .
 
 Deciding people more alike makes gaps and their errors smaller: any tolerance above 0 can be certified that way, at a
-price that has to be asked for.
+cost that has to be asked for (``uncertified="constant"``).
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ from fairlimits.notions import NOTIONS, Differences, Rate, alike_score
 Uncertified = Literal["best", "raise", "constant"]
 """What to do where the rows cannot certify what is asked."""
 
-# Rounds that bring a rule and the correction read off it together; a fourth changes rates by less than 0.001.
+# Rounds of solving for a rule and computing its correction; a fourth changes rates by less than 0.001.
 _ROUNDS = 3
 
-# Of the correction by labels, how much is tried where all of it leaves no rule; without it there always is one.
+# Shares of the correction by labels that are tried in turn until there is a rule; without any there always is one.
 _SHARES = (1.0, 0.5, 0.25, 0.0)
 
-# Halvings that find the most lenient rule between two.
+# Steps of the bisection for the most lenient rule between two.
 _HALVINGS = 12
 
-# The same where rules without coins are searched for, each by a search of its own.
+# The same for rules without coins, where each step is a search of its own.
 _HALVINGS_WHOLE = 4
 
-# Share of decisions that may be left open without being asked for.
+# Largest share of decisions that may be independent of the person unless more is asked for.
 _MOST_LEFT_OPEN = 0.05
 
-# The smallest tolerance that room can be left in, and how far inside of what is certified a mixture stays.
+# The smallest tolerance in which room can be left, and how far inside its tolerances a mixture stays.
 _LEAST_TOLERANCE, _WITHIN = 1e-6, 1e-6
 
 
@@ -68,7 +68,7 @@ class UncertifiedWarning(UserWarning):
 
 
 def check_uncertified(choice: str) -> Uncertified:
-    """Return the choice if it is one."""
+    """Return the choice if it is a valid one."""
     if choice not in get_args(Uncertified):
         raise InputError(f"uncertified is {choice!r}; give 'best', 'raise' or 'constant'.")
     return cast("Uncertified", choice)
@@ -77,7 +77,7 @@ def check_uncertified(choice: str) -> Uncertified:
 def certify(
     program: FairProgram, rows: LabelledRows, rules: Sequence[Rule], confidence: float, uncertified: Uncertified
 ) -> tuple[Rule, ...]:
-    """For each of some rules, the best on the law, return the most lenient that is certified; warn once for all."""
+    """Return for each rule, the best on the law, the most lenient that is certified; warn once for all."""
     found, trouble = [], []
     for rule in rules:
         search = _Search(program, rows, rule, confidence)
@@ -108,7 +108,7 @@ def _beside_coins(program: FairProgram, rows: LabelledRows, rule: Rule, uncertif
 
 
 class _Search:
-    """The search for one rule, and what has to be said of it; scores are of shape (N,) or (N, G), as the rule's."""
+    """The search for one certified rule, and its warning; scores have the shape of the rule's, (N,) or (N, G)."""
 
     def __init__(self, program: FairProgram, rows: LabelledRows, rule: Rule, confidence: float) -> None:
         self._program, self._rows, self._rule = program, rows, rule
@@ -120,7 +120,8 @@ class _Search:
         allowed = 1 - confidence
         self._lenient = float(ndtri(1 - allowed))
         strict = float(ndtri(1 - allowed / 2 / max(len(plain), 1)))
-        # Of a band for more groups each keeps its own part free, and the sum of two is at least their hypotenuse.
+        # In the one band of more than two groups, each keeps its margin / sqrt(2), which may be too little for two that
+        # differ; times sqrt(2), the sum of two margins is at least the root of their summed squares.
         self._strict = (strict,) if len(rule.groups) == 2 else (strict, math.sqrt(2) * strict)
 
     def run(self, uncertified: Uncertified) -> Rule:
@@ -144,7 +145,7 @@ class _Search:
         return mixed
 
     def _mixed(self, certified: list[Floats], needed: int | None = None) -> Rule:
-        """The best rule that is certified, however much it leaves to a lot."""
+        """Return the best certified rule found, however many decisions it leaves to a lot."""
         if self._whole:
             scores = self._most_lenient_whole(certified[0]) if certified else self._constant()
         else:
@@ -152,14 +153,14 @@ class _Search:
         return self._made(scores, needed, self._left_open(scores))
 
     def _without_lots(self, strict: Floats) -> Floats:
-        """The best rule that is certified and leaves hardly more to a lot than the rule without a confidence."""
+        """Return the best certified rule found that leaves hardly more to a lot than the rule without a confidence."""
         if self._whole:
             return self._most_lenient_whole(strict)
         few = [own for own in self._path() if self._left_open(own) <= _MOST_LEFT_OPEN]
         return self._best([strict, self._corrected(self._lenient, strict), *few])
 
     def _strictest(self) -> Floats:
-        """The best rule with so much room that all differences are certified at once, if rules like it can be."""
+        """Return the best rule with room for all differences at once (Bonferroni); it may still not be certified."""
         for reach in self._strict:
             scores = self._corrected(reach, self._rule.scores)
             if self._certified(scores):
@@ -167,7 +168,7 @@ class _Search:
         return scores
 
     def _path(self) -> list[Floats]:
-        """Rules with room for their own errors, where there are any beside the constant."""
+        """Return rules with room for their own errors; none where a tolerance leaves no room."""
         if min(self._asked.values()) <= _LEAST_TOLERANCE:
             return []
         path = MarginPath(self._program, self._rows, self._asked, self._policy)
@@ -176,12 +177,12 @@ class _Search:
         )
 
     def _best(self, path: list[Floats]) -> Floats:
-        """The best mixture that is certified: of two rules on a path, or of one with the constant."""
+        """Return the best certified mixture: of two rules on a path, or of one with the constant."""
         certified = [own for own in path if self._certified(own)]
         if not certified:
             mixed = [self._constant()]
             for own in path:
-                # A little less than the share at which the test turns, so that it passes.
+                # A little less than the share at which the test begins to fail, so that it passes.
                 share = (1 - _WITHIN) * self._differences(own).dilution(self._asked, self._confidence)
                 mixed.append(share * own + (1 - share) * mixed[0])
             return max((own for own in mixed if self._certified(own)), key=self._value)
@@ -193,13 +194,13 @@ class _Search:
         return self._most_lenient(best, min(lenient, key=lambda own: self._differences(own).chance(self._asked)))
 
     def _constant(self) -> Floats:
-        """Everybody alike."""
+        """Return the scores that decide everybody alike."""
         score = alike_score(self._asked, float(self._rule.distribution.mass[:, :, 1].sum()))
         constant = np.full_like(self._rule.scores, score)
         return np.rint(constant) if self._whole else constant
 
     def _left_open(self, scores: Floats) -> float:
-        """Share of the decisions that do not depend on the person, beyond those of the rule without a confidence."""
+        """Return the share of decisions that do not depend on the person, beyond the rule without a confidence."""
 
         def by_lot(own: Floats) -> float:
             lot = 2 * np.minimum(own, 1 - own)
@@ -211,7 +212,7 @@ class _Search:
         return min(max(by_lot(scores) - by_lot(plain), alike, 0.0), 1.0)
 
     def _most_lenient(self, strict: Floats, lenient: Floats) -> Floats:
-        """Between a certified rule and a lenient one, the most lenient that is certified."""
+        """Return the most lenient certified mixture of a certified rule and a lenient one."""
         low, high = 0.0, 1.0
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
@@ -222,7 +223,7 @@ class _Search:
         return np.asarray((1 - low) * strict + low * lenient)
 
     def _most_lenient_whole(self, strict: Floats) -> Floats:
-        """The same without coins: rules are not mixed, but solved for with less and less room."""
+        """Return the same without coins: rules are not mixed, but solved for with less and less room."""
         best, low, high = strict, 0.0, 1.0
         for _ in range(_HALVINGS_WHOLE):
             middle = (low + high) / 2
@@ -234,7 +235,7 @@ class _Search:
         return best
 
     def _corrected(self, reach: float, scores: Floats) -> Floats:
-        """The best rule where rates are corrected by labels, with room for `reach` standard errors."""
+        """Return the best rule with rates corrected by labels, and room for `reach` standard errors."""
         for _ in range(_ROUNDS):
             shift, error = self._rows.corrections(self._policy(scores), self._rates)
             scores, whole = self._solved(shift, {rate: reach * each for rate, each in error.items()})
@@ -243,7 +244,7 @@ class _Search:
     def _solved(
         self, shift: Mapping[Rate, Floats], margin: Mapping[Rate, Floats]
     ) -> tuple[Floats, Callable[[], Floats]]:
-        """The best rule with coins, and what finds one near it that does without."""
+        """Return the best rule with coins, and a function that finds one without coins near it."""
         tolerances = self._asked
         for share in _SHARES:
             correction = Correction({rate: share * own for rate, own in shift.items()}, margin)
@@ -257,7 +258,7 @@ class _Search:
         raise AssertionError("Deciding everybody by the same coin meets every tolerance.")
 
     def _without_coins(self, solved: Solved, tolerances: Mapping[str, float], correction: Correction) -> Floats:
-        """Scores of 0 and 1; where none keep to such narrow bounds, those next to a corner of the optimum."""
+        """Return scores of 0 and 1; if none keep the narrow bounds, those next to a vertex of the optimum."""
         x = self._program.whole_scores(solved, tolerances, correction)
         whole = np.rint(solved.x) if x is None else x
         return np.asarray(np.rint(self._program.variables.expand(whole[None])[0]))

@@ -1,6 +1,6 @@
-"""The same question without some of its constraints: what tells whether a decision is due to one of them.
+"""The best rule without some of the constraints, which tells whether a decision is due to one of them.
 
-Nothing is read off prices here: the program is solved again, on the same cells, and the scores are compared.
+This is not computed from duals: the program is solved again, on the same cells, and the scores are compared.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def constraints_that_count(rule: Rule, weights: Weights) -> tuple[str, ...]:
-    """Notions and requirements without which the best rule may be another: those that have a price.
+    """Return the notions and requirements without which the best rule may change: those with a nonzero dual, and IF.
 
-    Without coins, one that costs nothing with them may still be in the way.
+    For a rule without coins all may matter, also those that cost nothing with coins.
     """
     paid = {name for own in weights.added for name in (own, *own.split(" and "))}
     names = (*rule.tolerances, *map(str, rule.requirements))
@@ -30,9 +30,9 @@ def constraints_that_count(rule: Rule, weights: Weights) -> tuple[str, ...]:
 
 
 def scores_without(rule: Rule, constraint: str | None = None) -> Floats:
-    """Scores of cells, as in `Rule.scores`, of the best rule without a notion or requirement; by default without any.
+    """Return scores, as in `Rule.scores`, of the best rule without one constraint; by default without any.
 
-    Of a rule without coins it is the best that was found without coins.
+    For a rule without coins it is the best rule found without coins, if one is found.
     """
     everything = constraint is None
     kept = {} if everything else {name: eps for name, eps in constraints_of(rule).items() if name != constraint}

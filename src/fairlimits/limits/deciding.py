@@ -1,4 +1,4 @@
-"""People decided by rules: rows of any kind of table are looked up in the cells of a law, once for all rules on it."""
+"""Decisions on rows of any kind of table: they are looked up in the cells of a law, once for all rules on it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Rows(NamedTuple):
 
 
 def read_rows(policy: CellPolicy, rows: Any, aware: bool) -> Rows:
-    """Read people as a policy sees them, from a data set or a table; labels are not looked at."""
+    """Read people as a policy sees them, from a data set or a table; labels are not used."""
     if policy.schema is None:
         raise InputError(
             "The cells are bare numbers, which no row can be looked up in; make them with discretize from a table."
@@ -47,7 +47,7 @@ def read_rows(policy: CellPolicy, rows: Any, aware: bool) -> Rows:
 
 
 def decide(rule: Rule, rows: Any) -> Any:
-    """Probability of deciding 1 for each of some rows; of a Dask frame as a Dask series, not computed yet."""
+    """Return the probability of deciding 1 for each row; for a Dask frame a lazy Dask series."""
     if is_dask(rows):
         return rows.map_partitions(_decide_part, rule, meta=("score", "f8"))
     if isinstance(rows, pa.RecordBatchReader):
@@ -57,7 +57,7 @@ def decide(rule: Rule, rows: Any) -> Any:
 
 
 def is_dask(rows: Any) -> bool:
-    """Whether rows are a Dask frame."""
+    """Return whether rows are a Dask frame."""
     return type(rows).__module__.startswith("dask") and hasattr(rows, "map_partitions")
 
 
@@ -67,7 +67,7 @@ def _decide_part(part: Any, rule: Rule) -> Any:
 
 
 def decide_all(rules: Sequence[Rule], rows: Any) -> Floats:
-    """Probability of deciding 1, of shape (rules, n): where rules share a law, rows are looked up in it once.
+    """Return the probability of deciding 1, of shape (rules, n); rows are looked up once in each law.
 
     Parameters
     ----------
@@ -80,14 +80,14 @@ def decide_all(rules: Sequence[Rule], rows: Any) -> Floats:
 
 
 def policies_on(policies: Sequence[CellPolicy], rows: Any) -> Floats:
-    """Scores, of shape (policies, n), that policies give to rows (see `decide_all`)."""
+    """Return the scores, of shape (policies, n), that policies give to rows (see `decide_all`)."""
     people = read_rows(policies[0], rows, any(policy.aware for policy in policies))
     located, at = _locate(policies, people)
     return np.stack([policy.scores_at(located[way], people.group) for policy, way in zip(policies, at, strict=True)])
 
 
 def locate_rows(policies: Sequence[CellPolicy], rows: Any, group: Ints | None) -> tuple[list[Ints], list[int]]:
-    """Cells of rows under policies, each way to place them once, and which way is that of each policy.
+    """Return the cells of rows, once for each law and `aware`, and for each policy the position of its cells.
 
     Parameters
     ----------

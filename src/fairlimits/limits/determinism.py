@@ -1,4 +1,4 @@
-"""`Determinism`: what a rule without coins gives up beside the best rule that may flip them."""
+"""`Determinism`: what a rule without coins gives up against the best rule with coins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fairlimits.notions import INDIVIDUAL, NOTIONS
 if TYPE_CHECKING:
     from fairlimits.limits.rules import Rule
 
-# A cost below this does not show in a figure of four digits.
+# A smaller cost does not show in a figure of four digits.
 _NOTHING = 5e-5
 
 # Sums of probabilities are 1 up to rounding.
@@ -38,7 +38,7 @@ class Determinism(Described):
         law, without coins or with, is better than the one found by more than this.
     confidence : float, optional
         For a rule with a confidence: accuracy, gaps and share are those of the rule with coins and the same confidence.
-        What is proven is proven on the law: rules whose gaps are wider there, and certified on labels, are not in it.
+        The proof is about the law: it leaves out rules certified on labels whose gaps on the law are too wide.
     """
 
     accuracy: float
@@ -66,7 +66,7 @@ class Determinism(Described):
 
     @property
     def cost_in_words(self) -> str:
-        """What is proven."""
+        """Return the proven bound on the cost in words."""
         if self.confidence is not None:
             most = max(self.cost_at_most, _NOTHING)
             return f"No decision is drawn; no rule within the tolerances on the law is better by more than {most:.4f}"
@@ -82,7 +82,7 @@ class Determinism(Described):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers that can be written as JSON."""
+        """Return the numbers as plain data that JSON can hold."""
         return {
             "accuracy": self.accuracy,
             "gaps": {name: None if math.isnan(gap) else gap for name, gap in self.gaps.items()},
@@ -93,7 +93,7 @@ class Determinism(Described):
 
     @classmethod
     def from_dict(cls, record: Any) -> Determinism | None:
-        """Read what `to_dict` gave."""
+        """Read what `to_dict` returned."""
         if record is None:
             return None
         try:
@@ -111,7 +111,7 @@ class Determinism(Described):
 
 
 def check_randomize(randomize: object, names: Mapping[str, float] | tuple[str, ...]) -> bool:
-    """Return whether coins may be flipped; individual fairness cannot do without."""
+    """Return `randomize` if it is valid; individual fairness needs coins."""
     if not isinstance(randomize, bool):
         raise InputError(f"randomize is {randomize!r}; give True or False.")
     if not randomize and INDIVIDUAL in names:

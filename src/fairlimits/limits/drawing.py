@@ -27,11 +27,11 @@ class Draws:
     decided : ndarray of int of shape (n,)
         The decisions.
     scores : ndarray of shape (n,)
-        Probability of each to be 1.
+        Probability of each person to be decided 1.
     draw_by : {"row", "content"}
         Whether people who are alike in all features have draws of their own, or one in common.
     alike : int
-        People who are alike in all features to somebody before them.
+        Number of people who have the same features as somebody before them.
     spread : mapping of str to float
         For "row" and "content", the standard deviation of a selection gap that the draws alone make among these
         people: the largest of any two groups, or of all people where groups are not known.
@@ -72,7 +72,7 @@ def draw(rule: Rule, rows: Any, draw_by: DrawBy, random_state: int) -> Draws:
         try:
             group = read_groups(schema, table)
         except DataError:
-            # Groups that nobody knows, or that are missing, keep nobody from being decided.
+            # People can be decided even where their groups are missing or not known.
             group = np.zeros(len(scores), dtype=np.int64)
     apart = {"row": np.arange(len(scores)), "content": key}
     spread = {name: _spread(scores, group, keys) for name, keys in apart.items()}
@@ -80,10 +80,10 @@ def draw(rule: Rule, rows: Any, draw_by: DrawBy, random_state: int) -> Draws:
 
 
 def _spread(scores: Floats, group: Ints, key: Ints) -> float:
-    """Standard deviation that draws, one for each key, give to the largest difference between two groups' rates."""
+    """Return the largest standard deviation that draws, one for each key, give a difference of two groups' rates."""
     size = np.bincount(group)
     deviation = np.sqrt(scores * (1 - scores)) / size[group]
-    # People of both groups can share a draw: its variance counts in their difference as a whole.
+    # People of both groups can share a draw: it contributes to their difference by its net effect.
     names = np.flatnonzero(size)
     found = np.zeros((len(names), int(key.max()) + 1))
     for at, g in enumerate(names):

@@ -1,4 +1,4 @@
-"""`Explanation`: a rule in words, in a short table and in a picture of who is decided otherwise because of it."""
+"""`Explanation`: a rule in words, in a short table, and in a picture of who is decided differently by it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from fairlimits.limits.rules import Rule
 
-# What the table says of lots where there are none.
+# Entries of the table about lots where there are none.
 _NO_LOT = dict.fromkeys(("odds from", "odds to", "even at"), math.nan)
 
-# Weights that a sentence would round to 0 are not told.
+# Weights that a sentence would round to 0 are left out.
 _TOLD = 5e-4
 
 # Colours of who stays and who changes, and shares from which on a bar has room for its figure.
@@ -46,7 +46,7 @@ class Explanation(Shown):
     rule : Rule
         The rule.
     weights : Weights
-        What people count for a yes, and what each constraint adds to it or takes from it.
+        How much people weigh in favour of deciding 1, and what each constraint adds or takes away.
     """
 
     rule: Rule
@@ -61,7 +61,7 @@ class Explanation(Shown):
 
     @cached_property
     def changed(self) -> dict[str, Floats]:
-        """Share of each group that is decided 1 or 0 with the constraints and without, and by lot, each (G,)."""
+        """Shares of each group by decision with and without the constraints, and by lot, each of shape (G,)."""
         people = self.rule.distribution.mass.sum(axis=2)
         share = people / np.where(people.sum(axis=0) > 0, people.sum(axis=0), 1.0)
         scores, free = self.rule.group_scores, self.free
@@ -76,7 +76,7 @@ class Explanation(Shown):
 
     @cached_property
     def agreement(self) -> float:
-        """Share of the people whom the margins decide as the rule does: all but rounding, if it is an optimum."""
+        """Share of people whom the margins decide as the rule does: 1 up to rounding, if it is an optimum."""
         dist = self.rule.distribution
         people = dist.mass.sum(axis=2)
         weighed = (dist.mass * self.weights.total).sum(axis=2)
@@ -99,17 +99,17 @@ class Explanation(Shown):
 
     @of_user_kind
     def to_frame(self) -> pa.Table:
-        """The rule as a short table.
+        """Return the rule as a short table.
 
         If the group is seen, a row for each group: the chances of label 1 up to which people are decided 0 and above
         which they are decided 1, without constraints and with them; between the two they are decided by lot. If it is
-        hidden, a row for each group and label: what a chance of being there counts for a yes, without constraints, what
-        each constraint adds, and in all.
+        hidden, a row for each group and label: how much a chance of being there weighs in favour of a yes without
+        constraints, what each constraint adds, and the sum.
         """
         return pa.Table.from_pylist(self.records())
 
     def records(self) -> list[dict[str, Any]]:
-        """Rows of the table of `to_frame`."""
+        """Return the rows of the table of `to_frame`."""
         moved = {name: own for name, own in self.changed.items() if name in ("become yes", "become no", "by lot")}
         lines = []
         for g, group in enumerate(self.weights.groups):
@@ -129,12 +129,12 @@ class Explanation(Shown):
         return lines
 
     def summary(self) -> str:
-        """The rule in words: how it decides, what each constraint does to whom, and how many change."""
+        """Return the rule in words: how it decides, what each constraint does to whom, and how many people change."""
         return "\n".join([*self.rule_words, *self.change_words, *self._limits_of_words()])
 
     @property
     def rule_words(self) -> list[str]:
-        """How the rule decides, and what each constraint adds for whom or takes from whom, in sentences."""
+        """Return in sentences how the rule decides, and what each constraint adds for whom or takes from whom."""
         lines = [self._seen() if self.rule.aware else self._hidden()]
         if not self.weights.added:
             lines.append("No constraint changes anything.")
@@ -142,7 +142,7 @@ class Explanation(Shown):
 
     @property
     def change_words(self) -> list[str]:
-        """How many of each group change, a sentence for each."""
+        """Return a sentence for each group on how many of its decisions change."""
         lines = []
         for g, group in enumerate(self.weights.groups):
             own = {name: float(share[g]) for name, share in self.changed.items()}
@@ -234,7 +234,7 @@ def _told(number: float) -> str:
 
 
 def _within(chance: float) -> float | None:
-    """A chance as a number between 0 and 1; None if there is none."""
+    """Return a chance if it lies between 0 and 1, else None."""
     return None if math.isnan(chance) else min(max(chance, 0.0), 1.0)
 
 
@@ -254,7 +254,7 @@ def _in_words(ends: Thresholds) -> str:
 
 
 def _odds(ends: Thresholds) -> str:
-    """Say how often a lot says yes."""
+    """Return in words how often a lot says yes."""
     if ends.most - ends.least < _TOLD:
         return f"at {ends.least:.1%}"
     rise = f"at {ends.least:.1%} to {ends.most:.1%}"

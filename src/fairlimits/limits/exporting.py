@@ -1,4 +1,4 @@
-"""A rule as one Python file that needs numpy only: the code of `standalone`, with the rule's numbers in it."""
+"""Export of a rule as one Python file that needs numpy only: the code of `standalone` with the rule's numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fairlimits.errors import InputError
 if TYPE_CHECKING:
     from fairlimits.limits.rules import Rule
 
-# Where the numbers go in the code.
+# Where the numbers are put in the code.
 _PLACE = 'DATA = ""'
 
 
@@ -35,7 +35,7 @@ def export(rule: Rule, path: str | os.PathLike[str]) -> None:
 
 
 def _tables(rule: Rule) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """All that a rule decides by: a header that JSON can hold, and named arrays."""
+    """Return all that a rule decides by: a header that JSON can hold, and named arrays."""
     law = rule.distribution
     schema = law.schema
     if schema is None or law.encoding is None or law.centroids is None:
@@ -50,7 +50,7 @@ def _tables(rule: Rule) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     }
     arrays: dict[str, NDArray[Any]] = {"scores": rule.scores}
     if law.places is None:
-        # Refuses cells of an estimate whose learners were not kept.
+        # This refuses cells of an estimate whose learners were not kept.
         law.cells_of({own.name: np.zeros(0) for own in schema.features})
         return header | {"encoding": law.encoding.to_dict()["features"]}, arrays | {"codewords": law.centroids}
     more, tables = law.places.tables(law.mass)
@@ -58,9 +58,9 @@ def _tables(rule: Rule) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def _feature(feature: Feature) -> dict[str, Any]:
-    """How a feature's values become codes; those that are not known, or missing, have codes of their own."""
+    """Return how a feature's values become codes; unknown and missing values have codes of their own."""
     known = [own for own in feature.categories if own is not None]
-    # Numbers and truth values, which a .csv file may write in another way; a missing value is always the last.
+    # Numbers and truth values, which a .csv file may write differently; a missing value is always the last.
     numbers = bool(known) and not any(isinstance(own, str) for own in known)
     missing = len(known) if len(known) < len(feature.categories) else None
     other = None if feature.other is None else known.index(feature.other)

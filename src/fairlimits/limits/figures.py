@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def draw_frontier(curve: Frontier, ax: Axes, options: Mapping[str, Any]) -> Axes:
-    """Draw accuracy, or what else the rules are best at, against what moves (see `Frontier.plot`)."""
+    """Draw accuracy, or another objective, against the tolerance or ratio that moves (see `Frontier.plot`)."""
     moving = [name for name, values in curve.grid.items() if np.ptp(values) > 0] or list(curve.grid)
     fixed = [f"{name} = {curve.grid[name][0]:g}" for name in curve.grid if name not in moving]
     label = " + ".join(moving) + (f" ({', '.join(fixed)})" if fixed else "")
@@ -32,7 +32,7 @@ def draw_frontier(curve: Frontier, ax: Axes, options: Mapping[str, Any]) -> Axes
         style = {} if "ls" in options else {"linestyle": STYLES[0] if curve.aware else STYLES[1]}
         ax.plot(curve.at, curve.value, **{**style, **given})
     if curve.is_constant.any():
-        # On top of the line, hollow: there nothing is decided by what people are.
+        # Hollow marks on top of the line, where the best rule gives everybody the same score.
         shown = curve.accuracy if curve.held_out else curve.value
         hollow = {"markerfacecolor": "white", "color": given["color"], "linestyle": "none", "clip_on": False}
         ax.plot(curve.at[curve.is_constant], shown[curve.is_constant], "o", label="same score for all", **hollow)

@@ -58,7 +58,8 @@ class Frontier(Checked, Shown):
         The best rule at each point. Between two breakpoints of an exact frontier, the same mix of the two
         rules is optimal. All figures of the rules are plug-in figures of their law.
     grid : mapping of str to ndarray of shape (P,)
-        Tolerance of each notion at each point; for a frontier of ratios, the ratios by what they are of.
+        Tolerance of each notion at each point; for a frontier of ratios, the ratios by name, such as "selection rate
+        ratio".
     exact : bool
         Whether the points are all breakpoints of the curve, so that straight lines between them are exact.
     held_out : tuple of Evaluation
@@ -98,7 +99,7 @@ class Frontier(Checked, Shown):
 
     @property
     def objective(self) -> Objective:
-        """What the rules are best at: accuracy, if nothing else was asked for."""
+        """The objective of the rules: accuracy, if nothing else was asked for."""
         return self.rules[0].objective
 
     @property
@@ -135,7 +136,7 @@ class Frontier(Checked, Shown):
 
     @cached_property
     def value(self) -> Floats:
-        """What the rules are best at, at each point (plug-in): accuracy, balanced accuracy or minus expected cost."""
+        """Value of the objective at each point (plug-in): accuracy, balanced accuracy or minus expected cost."""
         return np.array([rule.value for rule in self.rules])
 
     @property
@@ -176,23 +177,23 @@ class Frontier(Checked, Shown):
         Parameters
         ----------
         resamples : int, default=200
-            How often the people are drawn anew.
+            Number of bootstrap resamples.
         confidence : float, default=0.95
-            Of the band, at each point by itself.
+            Confidence of the band, at each point by itself.
         random_state : int, default=0
             Seed; the same seed gives the same band, on any number of workers.
         client : distributed.Client, optional
-            The Dask cluster to share the resamples out to.
+            The Dask cluster to compute the resamples on.
         progress : callable, optional
             Called with the fraction done and a few words.
 
         Notes
         -----
-        The frontier must be one of cells with counts. With a generator, as many people are drawn from it as there are
+        The frontier must be on cells with counts. With a generator, as many people are drawn from it as there are
         real rows; rows of one cell, group and label count the same, also where they have weights. The band is about
-        the law on these cells: that other cells, or other features, would allow better rules is not in it. It is made
-        at each point by itself, so where small groups leave much open its upper end may lie above what looser
-        tolerances reach.
+        the law on these cells: it does not cover that other cells, or other features, would allow better rules. It is
+        computed at each point by itself, so where groups are small its upper end may lie above what looser tolerances
+        reach.
         """
         return find_band(
             self.distribution,
@@ -213,10 +214,10 @@ class Frontier(Checked, Shown):
 
     @of_user_kind
     def to_frame(self) -> pa.Table:
-        """What was asked, accuracy, its loss and every attained gap as a table, a row for each point.
+        """Return what was asked, accuracy, its loss and every attained gap as a table, a row for each point.
 
-        With a confidence it has the upper limits of the gaps that hold with it, whether they are within the tolerances,
-        and the share of decisions that do not depend on the person. After `evaluate` the held-out figures are beside.
+        With a confidence it has the upper bounds of the gaps that hold with it, whether they are within the tolerances,
+        and the share of decisions that do not depend on the person; after `evaluate`, the held-out figures too.
         """
         ratios = self._ratios
         columns: dict[str, Any] = {
@@ -272,7 +273,7 @@ class Frontier(Checked, Shown):
         return text
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw accuracy, or what else the rules are best at, against the tolerance or ratio that moves.
+        """Draw accuracy, or another objective, against the tolerance or ratio that moves.
 
         After `evaluate` the held-out accuracy is drawn with its band, and the plug-in accuracy dashed beside it.
 
@@ -288,7 +289,7 @@ class Frontier(Checked, Shown):
 
     @property
     def _ratios(self) -> tuple[str, ...]:
-        """What the grid has that are ratios of rates, not tolerances of notions."""
+        """Keys of the grid that are ratios of rates, not tolerances of notions."""
         return tuple(name for name in self.grid if name not in self.notions)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -390,7 +391,7 @@ class Frontier(Checked, Shown):
 
 
 def _listed(values: Floats) -> str:
-    """A few numbers one by one, many as a range."""
+    """Return a few numbers one by one as text, many as a range."""
     if len(values) <= 3:
         return ", ".join(f"{value:g}" for value in values)
     return f"{values.min():g} to {values.max():g} ({len(values)} points)"

@@ -1,4 +1,4 @@
-"""`Guarantee`: what is known about a rule's gaps among people whom nobody has seen."""
+"""`Guarantee`: what is known about a rule's gaps among new people."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Guarantee(Described):
-    """What is known about a rule's gaps among people whom nobody has seen.
+    """What is known about a rule's gaps among new people.
 
     Parameters
     ----------
     confidence : float
         The confidence that was asked for.
     limits : mapping of str to float
-        Upper limits of the gaps that hold with the confidence, all at once; NaN where no two groups can be compared.
+        Upper bounds of the gaps that hold with the confidence, all at once; NaN where no two groups can be compared.
     certified : bool
         Whether they are within the tolerances.
     diluted : float
-        Share of the decisions that do not depend on the person because that was asked for (``uncertified="constant"``):
-        that are left to a lot, or the same for everybody, and are not so without a confidence.
+        With ``uncertified="constant"``, share of the decisions that do not depend on the person: left to a lot, or the
+        same for everybody, beyond those of the rule without a confidence.
     rows_needed : int, optional
         About how many rows it would take to certify the tolerances without that; None if they are certified, or if no
-        number of rows would do, as for a tolerance of 0.
+        number of rows is enough, as for a tolerance of 0.
     """
 
     confidence: float
@@ -53,7 +53,7 @@ class Guarantee(Described):
         return text
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers that can be written as JSON."""
+        """Return the numbers as plain data that JSON can hold."""
         return {
             "confidence": self.confidence,
             "limits": {name: None if math.isnan(limit) else limit for name, limit in self.limits.items()},
@@ -63,7 +63,7 @@ class Guarantee(Described):
         }
 
     def check(self, tolerances: Mapping[str, float]) -> None:
-        """Refuse a guarantee that says of tolerances what its limits do not."""
+        """Refuse a guarantee about other notions, or one that is called certified beyond the tolerances."""
         if not set(self.limits) <= set(tolerances):
             raise InputError("its guarantee is about notions that it does not constrain")
         within = all(not limit > tolerances[name] + _ROUNDING for name, limit in self.limits.items())
@@ -72,7 +72,7 @@ class Guarantee(Described):
 
     @classmethod
     def from_dict(cls, record: Any) -> Guarantee | None:
-        """Read what `to_dict` gave."""
+        """Read what `to_dict` returned."""
         if record is None:
             return None
         with reading("guarantee"):

@@ -1,7 +1,7 @@
 """What to give up where no rule meets all constraints: the smallest relaxation of each that restores feasibility.
 
 A looser bound leaves more rules, so feasibility is monotone in every bound, and the smallest relaxation is found by
-bisection, one linear program a step.
+bisection, one linear program per step.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fairlimits.law import CellDistribution, Neighbourhood
 from fairlimits.limits.programs import FairProgram
 from fairlimits.notions import Requirement
 
-# New bounds are given with five decimals, rounded to the safe side; binary fractions are not taken for more.
+# New bounds have five decimals, rounded to the safe side, but for errors of binary fractions below the noise.
 _UNIT = 1e5
 _NOISE = 1e-6
 _STEPS = 20
@@ -40,7 +40,7 @@ class Asked:
 
 
 def explained(dist: CellDistribution, asked: Asked) -> InfeasibleError:
-    """Make the error that says what to relax, and by how much.
+    """Return the error that says what to relax, and by how much.
 
     Its ``relaxations`` maps each constraint that alone can restore feasibility to its new text.
     """
@@ -87,7 +87,7 @@ def explained(dist: CellDistribution, asked: Asked) -> InfeasibleError:
 def _feasible(
     dist: CellDistribution, asked: Asked, tolerances: Mapping[str, float], requirements: Mapping[int, Requirement]
 ) -> bool:
-    """Whether there is a rule once some of the constraints are replaced."""
+    """Return whether there is a rule once some of the constraints are replaced."""
     eased = {**asked.tolerances, **tolerances}
     others = [requirements.get(k, requirement) for k, requirement in enumerate(asked.requirements)]
     try:
@@ -98,7 +98,7 @@ def _feasible(
 
 
 def _smallest(feasible: Callable[[float], bool], room: float) -> float | None:
-    """Smallest relaxation that is feasible; None if none up to `room` is."""
+    """Return the smallest relaxation that is feasible; None if none up to `room` is."""
     if not feasible(room):
         return None
     low, high = 0.0, room

@@ -1,4 +1,4 @@
-"""Accuracy and gaps of rules on an estimate, on the labels of its rows.
+"""Accuracy and gaps on labels, for rules that were solved on an estimate.
 
 A rule is solved on the estimate alone. The labels of the same rows, each row placed by an estimate that did not see it,
 tell how far the estimate can be trusted: nothing of them goes into the rule, unless a confidence is asked for.
@@ -21,8 +21,8 @@ from fairlimits.limits.policies import CellPolicy
 from fairlimits.limits.rules import OnLabels, Rule
 from fairlimits.notions import NOTIONS, CountedPeople, Differences, Rate, differences, standard_errors, tally
 
-# A gap on the labels is said to miss its tolerance if it lies this many standard errors above it, and so far that one
-# can see it in a figure.
+# A gap on labels misses its tolerance if it lies this many standard errors above it, and by a difference that a
+# figure shows.
 _BEYOND, _SHOWN = 3.0, 1e-3
 
 
@@ -56,7 +56,7 @@ class LabelledRows:
         )
 
     def warn_if_missed(self, rules: Sequence[Rule], stacklevel: int = 3) -> None:
-        """Say which gaps are wider on the labels than their tolerance, beyond what chance explains: in one warning."""
+        """Warn, once for all rules, of gaps on labels that exceed their tolerance by more than chance explains."""
         missed: dict[str, tuple[float, float]] = {}
         for rule in rules:
             assert rule.on_labels is not None
@@ -79,7 +79,7 @@ class LabelledRows:
         return self._outcome.n_rows
 
     def corrections(self, policy: CellPolicy, rates: Sequence[Rate]) -> tuple[dict[Rate, Floats], dict[Rate, Floats]]:
-        """By how much the labels put each group's rate above the law, and its standard error, each of shape (G,)."""
+        """Return by how much labels put each group's rate above the law, and its standard error, each (G,)."""
         scores, (people, _) = self._decided(policy), self._people(policy)
         found = tally(people, scores[None])
         law = by_group(policy.scores, policy.aware, len(policy.groups))
@@ -88,16 +88,16 @@ class LabelledRows:
         return shift, {rate: np.nan_to_num(each) for rate, each in zip(rates, errors, strict=True)}
 
     def differences(self, policy: CellPolicy, names: Sequence[str]) -> Differences:
-        """Differences between groups on the labels, each row placed by learners that did not see it.
+        """Return differences between groups on labels, each row placed by learners that did not see it.
 
-        Given the learners, the rows of a fold are independent. The folds have learners of their own, and the mean over
-        folds is about normal around the mean of what these learners' rules come to, with the variance of independent
-        rows, where a row more or less hardly moves a learner (Bayle, Bayle, Janson and Mackey, 2020).
+        Given the learners, the rows of a fold are independent. The folds have learners of their own. If one row hardly
+        changes a learner, the mean over folds is about normal around the mean for these learners' rules, with the
+        variance of independent rows (Bayle, Bayle, Janson and Mackey, 2020).
         """
         return differences(self._people(policy)[0], self._decided(policy), names)
 
     def _people(self, policy: CellPolicy) -> tuple[Dataset | CountedPeople, Ints]:
-        """The people and their cells, in which those whose group is seen lie elsewhere."""
+        """Return the people and their cells, which differ between rules with the group hidden and seen."""
         if policy.aware not in self._placed:
             if isinstance(self._outcome, Outcome):
                 data = self._outcome.data
@@ -115,7 +115,7 @@ class LabelledRows:
         return policy.scores_at(cell, people.group)
 
     def _error(self, rule: Rule, name: str) -> float:
-        """Largest standard error of a difference between two groups; 0 where there are no two."""
+        """Return the largest standard error of a difference between two groups; 0 if fewer than two are compared."""
         return float(
             differences(self._people(rule.policy)[0], self._decided(rule.policy), [name]).error.max(initial=0.0)
         )

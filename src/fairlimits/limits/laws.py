@@ -14,14 +14,14 @@ from fairlimits.notions import INDIVIDUAL, warn_of_nothing_to_compare
 
 Law: TypeAlias = CellDistribution | Outcome | StreamedOutcome | Dataset | Stream
 
-# Cells of each estimate that is still in use, so that all questions about it are put to the same ones.
+# Cells of each estimate that is still in use, so that all its rules are solved on the same cells.
 _CUT: WeakKeyDictionary[Outcome | StreamedOutcome, dict[tuple[Partition, int], CellDistribution]] = WeakKeyDictionary()
 
 
 def estimated(
     law: Any, random_state: int, progress: Progress | None, columns: Mapping[str, Any]
 ) -> CellDistribution | Outcome | StreamedOutcome:
-    """Return the law, estimated first where people are given; `columns` explains those that need it."""
+    """Return the law, estimated first where people are given; `columns` says how to read a table."""
     if isinstance(law, CellDistribution | Outcome | StreamedOutcome):
         if columns:
             raise InputError(f"The law is estimated already; leave {', '.join(columns)} out.")
@@ -43,8 +43,8 @@ def on_cells(
 ) -> CellDistribution:
     """Return cells of the law: as they are, or cut from an estimate, once.
 
-    Individual fairness compares people, so its cells cut the features too. Notions that can compare no two groups are
-    warned of.
+    Individual fairness compares people, so its cells cut the features too. A warning
+    names notions that can compare no two groups.
     """
     names = tuple(names)
     known = estimated(law, random_state, progress, {})

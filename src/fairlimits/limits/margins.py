@@ -5,12 +5,12 @@ Of all rules with
 .. math:: |\mu_g - \mu_h| + c_{gh} \sqrt{v_g + v_h} \le \epsilon
 
 for every rate and two groups, the one that is best on the law is found by a convex program (`fairlimits.solvers`).
-:math:`\mu` is the rate on the law and what labels add to it, v the variance of its estimate on labels, and both change
-with the rule: less room is needed where decisions depend less on the person. Both are read off the labels for a rule,
-and again for the rule that comes of it. What labels add, d with a standard error s, is believed to a part of
-:math:`d^2 / (d^2 + s^2)`: they will judge the rule, and one that makes use of all that they say by chance is nearer to
-its tolerance on them than among people. c is moved until the rule is just certified. Of two constraints that cost
-differently the dearer one gets the smaller c: so the chance that one of them fails is to be had at the lowest cost.
+:math:`\mu` is the rate on the law plus its correction by labels, v the variance of its estimate on labels, and both
+change with the rule: less room is needed where decisions depend less on the person. Both are estimated on the labels
+for a rule, and again for the rule that follows from them. The correction d, with a standard error s, is shrunk to
+:math:`d^2 / (d^2 + s^2)` of itself: the same labels will judge the rule, and one that uses all their noise is nearer to
+its tolerance on them than among people. c is changed until the rule is just certified. Of two constraints the one that
+costs more gets the smaller c, so that a given chance that any of them fails is reached at the lowest cost.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from fairlimits.limits.programs import FairProgram
 from fairlimits.notions import NOTIONS, Rate
 from fairlimits.solvers import Compared, Means, solve_with_margins
 
-# Programs that are solved along a path, and how near to its aim a chance has to be to stop.
+# Most programs solved along a path, and how near, relatively, the chance of failing must come to its aim to stop.
 _ROUNDS, _NEAR = 8, 0.1
 
-# Standard errors that room is left for: at first, at least and at most.
+# Standard errors that room is left for (c): first, least and most.
 _FIRST, _LEAST, _MOST = 2.0, 1.2, 4.0
 
-# Of the way to the next number of them, what is gone.
+# Damping: the share of each step of c that is taken.
 _PART = 0.9
 
-# Variances of people's values below this say nothing about those of other rules.
+# Variances of people's values below this tell nothing about those under other rules.
 _SPREAD = 1e-3
 
 # Squares of differences and errors below this are rounding.
 _LEAST_SQUARE = 1e-30
 
-# How far the squares of two constraints' c may be apart, and from which part of the dearest one on they count.
+# Most that the squares of two constraints' c may differ, and least cost, relative to the dearest, that counts.
 _APART, _COUNTS = 3.0, 0.01
 
 
@@ -52,13 +52,13 @@ class MarginPath:
     Parameters
     ----------
     program : FairProgram
-        The question, for its scores and its objective.
+        The program, for its scores and its objective.
     rows : LabelledRows
         The rows that rules are judged on.
     asked : mapping of str to float
         Tolerances of group notions, above 0.
     policy : callable
-        From scores to the policy that has them.
+        Returns the policy with given scores.
     """
 
     def __init__(
@@ -78,14 +78,14 @@ class MarginPath:
         self._rates = {rate: table.of(rate) for rate in limits if table.of(rate).defined.sum() > 1}
         self._known = [(rate, g) for rate, own in self._rates.items() for g in np.flatnonzero(own.defined).tolist()]
         if self._variables.group is not None:
-            # Means of a group depend on the scores of its people alone.
+            # The mean of a group depends on the scores of its people alone.
             self._known.sort(key=lambda own: own[1])
         self._ones, self._zeros = self._weights()
         self._first, self._second = self._pairs()
         self._limit = np.array([limits[self._known[at][0]] for at in self._first.tolist()])
 
     def _weights(self) -> tuple[Floats, Floats]:
-        """Shares of people whose value is the score, and one less the score, of shape (r, n)."""
+        """Return shares of people whose value is the score, and one minus the score, of shape (r, n)."""
         own = {
             rate: (self._variables.coefficients(rates.size), self._variables.coefficients(rates.coefficient))
             for rate, rates in self._rates.items()
@@ -99,7 +99,7 @@ class MarginPath:
         return first.astype(np.int64), second.astype(np.int64)
 
     def rules(self, scores: Floats, chance: Callable[[Floats], float], allowed: float) -> list[Floats]:
-        """Scores of rules on the path, the last of them with a chance of failing of about what is allowed."""
+        """Return the scores of rules on the path, the last with about the allowed chance of failing."""
         found: list[Floats] = []
         reach, at = _FIRST, scores
         cheaper = np.zeros(len(self._limit))
@@ -111,15 +111,15 @@ class MarginPath:
             near = number > 0 and abs(failing / allowed - 1) < _NEAR
             if near or (failing <= allowed and reach <= _LEAST):
                 break
-            # What labels say changes with the rule: a mean of two goes back and forth less.
+            # The correction changes with the rule: the mean of two rules oscillates less.
             at = (at + own) / 2 if number else own
             cheaper = (cheaper + _cheaper(weight)) / 2 if number else _cheaper(weight)
-            # The first rule is read off the labels of another, so that its chance says little.
+            # The correction of the first rule is that of another rule, so that its chance says little.
             reach = _next(reach, failing, allowed) if number else reach
         return found
 
     def _solve(self, scores: Floats, reach: Floats) -> tuple[Floats, Floats]:
-        """The best rule with room for some errors, where labels are read for some scores; and what errors cost."""
+        """Return the best rule with room for errors, with labels read for `scores`; and what errors cost."""
         rates = tuple(self._rates)
         shift, error = self._rows.corrections(self._policy(scores), rates)
         x = scores[self._variables.filled]
@@ -132,7 +132,7 @@ class MarginPath:
         believed = added**3 / np.maximum(added**2 + squared, _LEAST_SQUARE)
         for at, (rate, _) in enumerate(self._known):
             size = self._ones[at] + self._zeros[at]
-            # What labels add is in proportion to how far decisions depend on the person, as it is for mixtures.
+            # The correction scales with how much decisions depend on the person, which is exact for mixtures.
             middle = 0.5 if rate.depends_on_labels else float(size @ x)
             along = size * (x - middle)
             whole = float(along @ (x - middle))
@@ -157,9 +157,9 @@ class MarginPath:
 
 
 def _cheaper(weight: Floats) -> Floats:
-    """By how much the squares of c differ from their mean where errors cost as much as `weight` says.
+    """Return by how much the squares of c differ from their mean where errors cost as much as `weight` says.
 
-    The least cost for a chance is where the density of each constraint's failing is in proportion to its cost.
+    A chance of failing is cheapest where the density of each constraint's failing is in proportion to its cost.
     """
     binding = weight > _COUNTS * weight.max(initial=0.0)
     found = np.zeros(len(weight))
@@ -170,6 +170,6 @@ def _cheaper(weight: Floats) -> Floats:
 
 
 def _next(reach: float, failing: float, allowed: float) -> float:
-    """The next c to try: a standard error more of it makes failing as much rarer as a normal distribution says."""
+    """Return the next c to try, as if the chance of failing fell with c like the tail of a normal distribution."""
     off = float(ndtri(1 - allowed) - ndtri(1 - np.clip(failing, 1e-5, 0.5)))
     return float(np.clip(reach + _PART * np.clip(off, -0.5, 0.7), _LEAST, _MOST))

@@ -1,12 +1,12 @@
-"""`Explanations`: why a rule decides people as it does: score, margin, what constraints change, what moved it most.
+"""`Explanations`: why a rule decides people as it does: score, margin, effect of constraints, main features.
 
 People are decided by their cell, so the margin is that of the people in it, and what constraints change is found by
 solving without them and looking the cell up again.
 
-A feature moves a person by as much as the margin of people who are just like that would change on average if the
-feature were that of somebody else: it is replaced by its distribution in the law, one feature at a time, and the mean
-margin is subtracted. What features do only together is not told apart. The law keeps no people, so a number is drawn
-from the means of its cells, and a category from the cells' shares of it.
+A feature moves a person by the mean change of the margin if the feature were somebody else's: it is replaced by its
+distribution in the law, one feature at a time, and the mean margin is subtracted from the person's. Interactions of
+features are not told apart. The law keeps no people, so a number is drawn from the means of its cells, and a category
+from the cells' shares of it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     from fairlimits.limits.rules import Rule
 
-# People explained at once, values that a feature is replaced by, and features that a sentence names.
+# People explained at a time, values that a feature is replaced by, and features that a sentence names.
 _MOST_PEOPLE, _MOST_VALUES, _NAMED = 10_000, 16, 3
 
-# Margins nearer to 0 are ties; moves that a sentence would round to 0 are not told.
+# Margins nearer to 0 are ties; moves that a sentence would round to 0 are left out.
 _TIE, _TOLD = 1e-6, 5e-4
 
 _YES, _NO = "#009E73", "#D55E00"
@@ -54,7 +54,7 @@ class PersonExplanation:
     chance : float
         P(Y = 1 | x), in the person's own group if the rule sees it.
     margin : float
-        What the people of the cell count for a yes with all constraints; below 0 for a no.
+        How much the people of the cell weigh in favour of a yes with all constraints; below 0 for a no.
     without : float
         Probability of being decided 1 without any constraint.
     lacking : tuple of (str, float)
@@ -75,7 +75,7 @@ class PersonExplanation:
 
     @property
     def change(self) -> str:
-        """What the constraints change, alone or else together; empty if they change nothing that a word would show."""
+        """What the constraints change, alone or else together; empty if nothing that the words show."""
         told: dict[str, list[str]] = {}
         for name, score in self.lacking:
             if _decision(score) != self.decision:
@@ -90,10 +90,10 @@ class PersonExplanation:
         return _decision(self.score)
 
     def summary(self) -> str:
-        """Say it in two sentences."""
+        """Return the explanation in two sentences."""
         change = f"; {self.change}" if self.change else ""
         if abs(self.margin) > _TIE and self.score == float(self.margin < 0):
-            # What a guarantee, individual fairness, or doing without coins changes is not in the margin.
+            # The margin does not contain the effects of a guarantee, of individual fairness, or of doing without coins.
             change += "; the margin alone would decide otherwise"
         shown = [own for own in self.moved[:_NAMED] if abs(own[2]) >= _TOLD]
         told = ", ".join(f"{name} = {value} ({own:+.3f})" for name, value, own in shown)
@@ -123,7 +123,7 @@ class Explanations(Shown):
 
     @of_user_kind
     def to_frame(self) -> pa.Table:
-        """A row for each person: score, margin, decision without constraints, and the features that moved it most."""
+        """Return a row per person: score, margin, decision without constraints, and the features that moved it most."""
         return pa.Table.from_pylist(
             [
                 {
@@ -140,7 +140,7 @@ class Explanations(Shown):
         )
 
     def summary(self) -> str:
-        """Each person in two sentences; of many, how many change and how."""
+        """Return two sentences for each person; for many people, how many decisions change and how."""
         if len(self.people) <= 5:
             return "\n".join(own.summary() for own in self.people)
         up = sum(own.score > 0 and own.without == 0 for own in self.people)
@@ -220,27 +220,27 @@ def _scores_of(rule: Rule, scores: Floats, cell: Ints, group: Ints | None) -> Fl
 def _margins(
     law: CellDistribution, weights: Weights, cell: Ints, group: Ints | None
 ) -> tuple[Floats, dict[str, Floats]]:
-    """What the people of some cells count for a yes, and what each constraint adds to it."""
+    """Return the margins of the people of some cells, and what each constraint adds to them."""
     q = _q_of_cells(law, cell)
     return weights.margins(q, group), {name: weights.margins(q, group, own) for name, own in weights.added.items()}
 
 
 def _q(law: CellDistribution, people: Rows) -> Floats:
-    """P(A, Y | x) of people: as it is estimated, or that of their cell."""
+    """Return P(A, Y | x) of people: their estimate, or that of their cell."""
     if law.places is not None:
         return law.places.q_of(people.columns, people.n_rows)
     return _q_of_cells(law, law.cells_of(people.columns))
 
 
 def _q_of_cells(law: CellDistribution, cell: Ints) -> Floats:
-    """P(A, Y | cell); 0 where nobody was seen."""
+    """Return P(A, Y | cell); 0 for a cell without mass."""
     mass = law.mass[cell]
     total = mass.sum(axis=(1, 2), keepdims=True)
     return np.asarray(mass / np.where(total > 0, total, 1.0))
 
 
 def _moved(law: CellDistribution, weights: Weights, people: Rows, q: Floats) -> dict[str, tuple[list[str], Floats]]:
-    """For each feature, people's values of it, and by how much it moves the margin of people just like them."""
+    """Return for each feature the people's values, and by how much it moves their margins."""
     assert law.schema is not None
     margin, found = weights.margins(q, people.group), {}
     for feature in law.schema.features:
@@ -256,7 +256,7 @@ def _moved(law: CellDistribution, weights: Weights, people: Rows, q: Floats) -> 
 
 
 def _distribution(law: CellDistribution, feature: Feature) -> tuple[Floats | Ints, Floats]:
-    """Values of a feature, coded as in `Dataset.columns`, and their shares in the law."""
+    """Return values of a feature, coded as in `Dataset.columns`, and their shares in the law."""
     if law.centroids is None or law.encoding is None:
         raise InputError("The cells are bare numbers, without features to explain by; make them with discretize.")
     share = law.mass.sum(axis=(1, 2))

@@ -54,11 +54,11 @@ class CellPolicy(Checked):
         return self.law.groups
 
     def locate(self, columns: Mapping[str, NDArray[Any]], group: Ints | None, q: Floats | None = None) -> Ints:
-        """Cell of each of some rows, by their group too if the policy sees it, and by `q` where it is known."""
+        """Return the cell of each row, by its group too if the policy sees it, and by `q` where it is known."""
         return self.law.cells_of(columns, q=q, group=_given(group) if self.aware else None)
 
     def scores_at(self, cell: NDArray[Any], group: Ints | None) -> Floats:
-        """Probability of deciding 1 for people in some cells; an aware policy needs the group too."""
+        """Return the probability of deciding 1 for people in some cells; an aware policy needs the group too."""
         if not self.aware:
             return np.asarray(self.scores[cell])
         return np.asarray(self.scores[cell, _given(group)])

@@ -1,10 +1,10 @@
-r"""Predictive parity: those whom a rule selects are right to be selected equally often in all groups.
+r"""Predictive parity: of the people whom a rule selects, the same share has label 1 in all groups.
 
 The precision of a group, P(Y = 1 | decided 1, A = g), is a ratio of two linear forms of the scores, so a bound on
-how far precisions may lie apart is not linear. But for a given lowest precision v it is:
+how far precisions may lie apart is not linear. For a given lowest precision v it is:
 :math:`v \le \mathrm{precision}_g \le v + \epsilon` are two rows per group. So v is searched by branch and bound. For
-v between a and b, the rows with a below and b + eps above leave every rule that is allowed and some that are not: their
-optimum bounds all of these from above. Intervals are halved until the best rule found is proven to be within a given
+v between a and b, the rows with bounds a and b + eps admit every allowed rule and some others: their
+optimum is an upper bound for all of them. Intervals are halved until the best rule found is proven to be within a given
 precision of that bound.
 """
 
@@ -43,27 +43,27 @@ from fairlimits.notions import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Intervals after which the search is given up; a few dozen are usual.
+# Intervals after which the search gives up; a few dozen are usual.
 _MOST = 2_000
 
-# A group of whom a smaller share is selected has no precision: the solver's own precision decides it.
+# A group with a smaller share selected has no precision: it would depend on the solver's rounding.
 _NOBODY = 1e-7
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictiveParity(Shown):
-    """The best rule found whose precisions lie within a tolerance, and how much better any could be.
+    """The best rule found whose precisions lie within a tolerance, and how much better any other could be.
 
     Parameters
     ----------
     rule : Rule
-        The rule; its ``optimality_gap`` is what is left between its value and the bound.
+        The rule; its ``optimality_gap`` is the difference between its value and the bound.
     tolerance : float
         Largest difference of precisions between groups.
     precision : mapping of str to float
         Precision in each group with enough rows; NaN for a group of whom nobody is selected, which is not compared.
     bound : float
-        No rule that keeps all of it has a higher value: proven.
+        Proven upper bound on the value of any rule that keeps all constraints.
     """
 
     rule: Rule
@@ -84,11 +84,11 @@ class PredictiveParity(Shown):
 
     @of_user_kind
     def to_frame(self) -> pa.Table:
-        """Precision in each group that is compared as a table; NaN where nobody is selected."""
+        """Return a table of the precision in each group that is compared; NaN where nobody is selected."""
         return pa.table({"group": list(self.precision), "precision": list(self.precision.values())})
 
     def summary(self) -> str:
-        """Say what the rule attains, and how much better any could be."""
+        """Say what the rule attains, and how much better any other could be."""
         shown = ", ".join(
             f"{name} {'nobody selected' if np.isnan(value) else f'{value:.4f}'}"
             for name, value in self.precision.items()
@@ -139,11 +139,11 @@ def predictive_parity(
     objective: Objective | str = ACCURACY,
     precision: float = 1e-4,
 ) -> PredictiveParity:
-    """Find the best rule whose precision differs between groups by a tolerance at most, to a proven bound.
+    """Find the best rule whose precisions differ between groups by at most a tolerance, with a proven bound.
 
-    A group of whom nobody is selected has no precision and is not compared. Leaving a group out altogether can
-    therefore be the optimum; require ``"selection rate of each group >= ..."`` to rule that out. Nor is a group with
-    fewer than 30 rows compared, where rows are counted.
+    A group of whom nobody is selected has no precision and is not compared. Selecting nobody of a
+    group can therefore be the optimum; require ``"selection rate of each group >= ..."`` to rule that out. Nor is a
+    group with fewer than 30 rows compared, where rows are counted.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class _Search:
         whole = self._solve(0.0, 1.0)
         if whole is None:
             raise InfeasibleError("No decision rule meets all other constraints, whatever its precision; relax them.")
-        # The interval with the highest bound comes first: no rule is better than that.
+        # The interval with the highest bound comes first: no rule is better than this bound.
         waiting = [(-whole[1].value, 0.0, 1.0, whole)]
         unit = whole[0].unit
         for _ in range(_MOST):
@@ -232,7 +232,7 @@ class _Search:
         )
 
     def _solve(self, low: float, high: float) -> tuple[FairProgram, Solved] | None:
-        """Best rule whose precisions lie between `low` and `high` + the tolerance."""
+        """Return the best rule whose precisions lie between `low` and `high` + the tolerance."""
         program = FairProgram(
             self.dist,
             tuple(self.tolerances),
@@ -252,7 +252,7 @@ class _Search:
         values = self._precisions(relaxed)
         if not len(values):
             values = np.zeros(1)
-        # Of all bands as wide as the tolerance, the one that leaves out as little as possible on both sides.
+        # Of all bands as wide as the tolerance, the one that is exceeded least on either side.
         start = max((values.min() + values.max() - self.tolerance) / 2, 0.0)
         solved = self._solve(start, start)
         if solved is not None and (self.found is None or solved[1].value > self.found[1].value):
@@ -272,7 +272,7 @@ class _Search:
         assert self.found is not None
         program, solved = self.found
         bounded = replace(solved, gap=max(bound - solved.value, solved.gap))
-        # Nothing is said of prices: the bound on precision is found by a search, not by one linear program.
+        # There are no shadow prices: the bound on precision is found by a search, not by one linear program.
         rule = replace(make_rules(program, [bounded], [dict(self.tolerances)], self.hood)[0], prices={})
         chosen, right = _selected(self.dist, rule.group_scores)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -283,7 +283,7 @@ class _Search:
 
 
 def _selected(dist: CellDistribution, scores: Floats) -> tuple[Floats, Floats]:
-    """Share of each group that is selected, and that is so rightly, for scores of shape (N, G)."""
+    """Return the share of each group that is selected, and that is selected with label 1, for scores (N, G)."""
     people = dist.mass.sum(axis=(0, 2))
     size = np.where(people > 0, people, 1.0)
     chosen = np.einsum("ig,igy->g", scores, dist.mass) / size
@@ -292,12 +292,12 @@ def _selected(dist: CellDistribution, scores: Floats) -> tuple[Floats, Floats]:
 
 
 def _compared(dist: CellDistribution) -> Flags:
-    """Groups that are compared: those with people, and enough rows where they are counted."""
+    """Return the groups that are compared: those with people, and enough rows where these are counted."""
     return dist.rates.of(SELECTION_RATE).defined
 
 
 def _band(dist: CellDistribution, low: float, high: float) -> Rows:
-    """Precision of every group that is compared between `low` and `high`, as rows in shares of the group's size."""
+    """Return rows that keep every compared group's precision between `low` and `high`, scaled by the group's size."""
     people = dist.mass.sum(axis=(0, 2))
     there = _compared(dist)
     law = (dist.mass / np.where(people > 0, people, 1.0)[None, :, None]).transpose(1, 0, 2)[there]

@@ -31,10 +31,10 @@ from fairlimits.solvers import (
 )
 
 SIFTED = 200_000
-"""Variables from which on a few are solved for at a time: a plain simplex method is as fast at 65,536 of them, and
-takes three times as long and more at 262,144 (``docs/benchmarks/ablation.md``)."""
+"""Variables from which on sifting solves for a few at a time: plain simplex is as fast at 65,536 of them, and takes
+three times as long or more at 262,144 (``docs/benchmarks/ablation.md``)."""
 
-# Rows times variables up to which following the optimum pivot by pivot beats a solver call per point.
+# Rows times variables up to which following the optimum pivot by pivot is faster than a solver call per point.
 _FOLLOWED = 50_000
 
 
@@ -49,7 +49,7 @@ class Solved:
     value : float
         The optimal value of the objective, such as accuracy.
     gap : float
-        What is left between the value and its proven upper bound.
+        Difference between the value and its proven upper bound.
     duals : ndarray
         Duals of the rows of the rates and requirements.
     pair_pressure : float
@@ -99,7 +99,7 @@ class FairProgram:
         self.variables = Variables(dist, aware)
         self.notions, self.objective, self.requirements = notions, objective, tuple(requirements)
         self._base = objective.base(dist.rates)
-        # The proof of an optimum is absolute: credits of any size are brought to 1.
+        # The proof of an optimum has an absolute precision, so the largest credit is scaled to 1.
         self.unit = max(objective.credit(dist.rates))
         fixed = [*(requirement.rows(dist.rates) for requirement in self.requirements), *rows]
         self.rate_rows = compile_rows(self.variables, notions, fixed)
@@ -126,7 +126,7 @@ class FairProgram:
         tolerances : mapping of str to float
             One for each notion of the program.
         correction : Correction, optional
-            Where the rates of groups are taken to be, beside the law's.
+            Where the rates of groups are taken to be, relative to the law.
         """
         lower, upper = self.rate_rows.lower(tolerances, correction), self.rate_rows.upper(tolerances, correction)
         if self._sifted is not None:
@@ -152,7 +152,7 @@ class FairProgram:
     def turns_along(
         self, start: Mapping[str, float], move: Mapping[str, float], end: float
     ) -> tuple[Floats, list[Solved]] | None:
-        """Every point between 0 and `end` where the optimum on that line turns, and the ends themselves.
+        """Find every breakpoint of the optimum along ``start + at * move`` for `at` from 0 to `end`, and both ends.
 
         Returns
         -------
@@ -170,7 +170,7 @@ class FairProgram:
     def _follow(
         self, start: Mapping[str, float], move: Mapping[str, float], end: float
     ) -> tuple[list[Piece], Line] | None:
-        """Pieces of the optimum along a line of tolerances, if they can be followed pivot by pivot."""
+        """Return the pieces of the optimum along a line of tolerances, if they can be followed pivot by pivot."""
         if (
             self._sifted is not None
             or self._pairs is not None
@@ -201,7 +201,7 @@ class FairProgram:
         )
 
     def scores(self, solved: Solved, tolerances: Mapping[str, float], correction: Correction | None = None) -> Floats:
-        """Scores of the variables at an optimum: of all optima the most even one, where there are several."""
+        """Return the scores of the variables at an optimum: the most even one where there are several."""
         if self._pairs is not None:
             return solved.x
         bounds = self.rate_rows.lower(tolerances, correction), self.rate_rows.upper(tolerances, correction)
@@ -211,13 +211,13 @@ class FairProgram:
     def whole_scores(
         self, solved: Solved, tolerances: Mapping[str, float], correction: Correction | None = None
     ) -> Floats | None:
-        """Scores of the variables that are all 0 or 1, the best found; None if none were. Not for neighbours."""
+        """Return the best scores found that are all 0 or 1; None if none were. Not for individual fairness."""
         bounds = self.rate_rows.lower(tolerances, correction), self.rate_rows.upper(tolerances, correction)
         found = round_optimum(solved.optimum, self.cost, self.rate_rows.matrix, bounds, len(self.variables))
         return None if found is None else found.x[: len(self.variables)]
 
     def slope(self, solved: Solved, tolerances: Mapping[str, float], move: Mapping[str, float]) -> float:
-        """How fast the value rises when each notion's tolerance rises at the rate that `move` gives.
+        """Return how fast the value rises when each notion's tolerance rises at the rate that `move` gives.
 
         It is a slope of the concave curve at that point: exact between two breakpoints, and between the left
         and the right derivative at one.
@@ -227,7 +227,7 @@ class FairProgram:
 
 
 def _in_solver(cost: Floats, matrix: Floats) -> Program:
-    """Scores and auxiliary variables between 0 and 1, and rows whose bounds every solve sets anew."""
+    """Return a program of variables between 0 and 1, and of rows whose bounds every solve sets anew."""
     program = Program(cost, np.zeros(len(cost)), np.ones(len(cost)))
     if len(matrix):
         program.add_dense_rows(matrix, np.zeros(len(matrix)), np.zeros(len(matrix)))

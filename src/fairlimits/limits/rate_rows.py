@@ -5,9 +5,9 @@ A gap of at most eps between the groups' values of a rate is
 - for two groups one row, :math:`-\epsilon \le r_a - r_b \le \epsilon`;
 - for more, a row for each group and one auxiliary variable z in [0, 1]: :math:`0 \le r_g - z \le \epsilon`.
 
-Shares can differ by twelve orders of magnitude, and what rounding leaves of a row must neither bind nor contradict
-another row. So every row is repaired in the same two ways: where the rates of groups cancel up to rounding nothing is
-left, and deciding by a fair coin, which makes every rate 1/2, gives the row exactly the value that it should.
+Shares can differ by twelve orders of magnitude, and rounding errors in a row must neither bind nor contradict
+another row. So every row is repaired in the same two ways: coefficients that cancel up to rounding become 0, and
+deciding by a fair coin, which makes every rate 1/2, gives the row exactly the value that it should.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from fairlimits.notions import NOTIONS, ROUNDING, Rate, Rows
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    r"""Where the rates of groups are taken to be, beside those of the law, and how far they may be off from there.
+    r"""Where the rates of groups are taken to be, relative to the law, and how far they may be off from there.
 
     Parameters
     ----------
@@ -85,29 +85,29 @@ class Block:
         return bool(self.shared.any())
 
     def tolerance(self, tolerances: Mapping[str, float]) -> float:
-        """The smallest tolerance of the askers; 0 if there are none."""
+        """Return the smallest tolerance of the askers; 0 if there are none."""
         return min((tolerances[name] for name in self.askers), default=0.0)
 
     def lower_at(self, tolerances: Mapping[str, float], correction: Correction | None = None) -> Floats:
-        """Lower bounds at some tolerances."""
+        """Return the lower bounds at some tolerances."""
         # A bound that does not move stays finite where the tolerance is not: 0 * inf would be NaN.
         bound = self.lower + self.down * self.tolerance(tolerances) if self.down else self.lower
         return bound if correction is None else bound - self._shift(correction) + self._room(tolerances, correction)
 
     def upper_at(self, tolerances: Mapping[str, float], correction: Correction | None = None) -> Floats:
-        """Upper bounds at some tolerances."""
+        """Return the upper bounds at some tolerances."""
         bound = self.upper + self.up * self.tolerance(tolerances) if self.up else self.upper
         return bound if correction is None else bound - self._shift(correction) - self._room(tolerances, correction)
 
     def _shift(self, correction: Correction) -> Floats:
-        """What a correction adds to the values of the rows."""
+        """Return what a correction adds to the values of the rows."""
         if self.rate is None:
             return np.zeros(len(self))
         shift = correction.shift[self.rate][self.compared]
         return np.asarray(shift if self.has_auxiliary else shift[:1] - shift[1:])
 
     def _room(self, tolerances: Mapping[str, float], correction: Correction) -> Floats:
-        """By how much a correction brings both bounds of the rows together."""
+        """Return by how much a correction moves both bounds of the rows inwards."""
         if self.rate is None:
             return np.zeros(len(self))
         margin = correction.margin[self.rate][self.compared]
@@ -115,12 +115,12 @@ class Block:
         return np.minimum(room, (self.up - self.down) / 2 * self.tolerance(tolerances))
 
     def moves_on_a_line(self, start: Mapping[str, float], stop: Mapping[str, float]) -> bool:
-        """Whether one asker's tolerance is the smallest all the way, so that the bounds move on a line."""
+        """Return whether one asker's tolerance is the smallest all the way, so that the bounds move linearly."""
         least, least_end = self.tolerance(start), self.tolerance(stop)
         return not self.askers or any(start[name] == least and stop[name] == least_end for name in self.askers)
 
     def slope(self, duals: Floats, tolerances: Mapping[str, float], move: Mapping[str, float]) -> float:
-        """How fast the optimum rises with the bounds when each tolerance rises at the rate that `move` gives."""
+        """Return how fast the optimum rises with the bounds when each tolerance rises at the rate in `move`."""
         if not self.askers:
             return 0.0
         # At the upper bound the row moves with the tolerance, at the lower one against it (or not at all).
@@ -171,19 +171,19 @@ class RateRows:
         return matrix
 
     def lower(self, tolerances: Mapping[str, float], correction: Correction | None = None) -> Floats:
-        """Lower bounds of the rows at some tolerances, one for each asker."""
+        """Return the lower bounds of the rows at some tolerances, one for each asker."""
         return np.concatenate([np.zeros(0), *(block.lower_at(tolerances, correction) for block in self.blocks)])
 
     def upper(self, tolerances: Mapping[str, float], correction: Correction | None = None) -> Floats:
-        """Upper bounds of the rows at some tolerances, one for each asker."""
+        """Return the upper bounds of the rows at some tolerances, one for each asker."""
         return np.concatenate([np.zeros(0), *(block.upper_at(tolerances, correction) for block in self.blocks)])
 
     def moves_on_a_line(self, start: Mapping[str, float], stop: Mapping[str, float]) -> bool:
-        """Whether all bounds move on a line as the tolerances do."""
+        """Return whether all bounds move linearly as the tolerances do."""
         return all(block.moves_on_a_line(start, stop) for block in self.blocks)
 
     def slope(self, duals: Floats, tolerances: Mapping[str, float], move: Mapping[str, float]) -> float:
-        """How fast the optimum rises when each tolerance rises at the rate that `move` gives.
+        """Return how fast the optimum rises when each tolerance rises at the rate that `move` gives.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ def compile_rows(variables: Variables, notions: Iterable[str], fixed: Iterable[R
     """Write notions, and further rows that are the same at any tolerances, as rows of a program.
 
     A rate that several notions ask for is constrained once, by their smallest tolerance; one that fewer than two groups
-    have is not constrained. Notions that are not of groups are passed over.
+    have is not constrained. Notions other than group notions are ignored.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def compile_rows(variables: Variables, notions: Iterable[str], fixed: Iterable[R
 
 
 def _rate_block(variables: Variables, rate: Rate, askers: tuple[str, ...]) -> Block | None:
-    """The gap of one rate; None if no two groups have it."""
+    """Return the rows that bound the gap of one rate; None if fewer than two groups have it."""
     rates = variables.dist.rates.of(rate)
     constant, compared = rates.constant[rates.defined], np.flatnonzero(rates.defined)
     if len(constant) < 2:
@@ -244,10 +244,10 @@ def _fixed_block(variables: Variables, rows: Rows) -> Block:
 
 
 def _repaired(forms: Floats, size: Floats, coin: Floats) -> Floats:
-    """Linear forms (m, n) without what is only rounding, and with the value (m,) that a coin should give them.
+    """Return linear forms (m, n) without rounding errors, and with the value (m,) that a coin should give them.
 
-    Without the first, groups that are alike would be constrained. Without the second, rounding takes the coin away from
-    rows of tiny entries, and two of them then leave no rule at all.
+    Without the first repair, groups that are alike would be constrained. Without the second, rounding makes the coin
+    violate rows of tiny entries, and two of them may then leave no rule at all.
     """
     repaired = np.where(np.abs(forms) <= ROUNDING * size, 0.0, forms)
     largest = np.abs(repaired).argmax(axis=1)

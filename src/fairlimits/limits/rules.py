@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 _KIND = "rule"
 
-# How far a stored accuracy may be from that of the stored scores: solvers work to about this precision.
+# How far a stored accuracy may be from that of the stored scores: solvers have about this precision.
 _PRECISION = 1e-6
 
 # Scores nearer to each other than this are the same.
@@ -74,12 +74,12 @@ class OnLabels(NamedTuple):
     gaps: Mapping[str, float]
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers that can be written as JSON."""
+        """Return the numbers as plain data that JSON can hold."""
         return {"accuracy": self.accuracy, "gaps": plain.without_nan(self.gaps)}
 
     @classmethod
     def from_dict(cls, record: Any) -> OnLabels | None:
-        """Read what `to_dict` gave."""
+        """Read what `to_dict` returned."""
         if record is None:
             return None
         what = "What the file says of labels"
@@ -87,7 +87,7 @@ class OnLabels(NamedTuple):
 
 
 def read_prices(record: Any) -> dict[str, float] | None:
-    """Read shadow prices that were saved, if there are any."""
+    """Return shadow prices that were saved, if there are any."""
     return None if record is None else plain.with_nan({"prices": record}, "prices", "What the file says of prices")
 
 
@@ -106,22 +106,22 @@ class Rule(Checked, Shown):
     bayes_accuracy : float
         The same for the most accurate rule without any constraint.
     optimality_gap : float
-        What is left between the value and its proven upper bound.
+        Difference between the value and its proven upper bound.
     requirements : tuple of Requirement
-        What the rule keeps besides.
+        Further constraints that the rule keeps.
     objective : Objective
-        What the rule is best at: accuracy, if nothing else was asked for.
+        The objective: accuracy, if nothing else was asked for.
     neighbours : Neighbourhood
         What individual fairness compares.
     on_labels : OnLabels, optional
         For a rule on an estimate, accuracy and gaps on labels, out of fold.
     guarantee : Guarantee, optional
-        For a rule with a confidence, what is known about its gaps among people whom nobody has seen. It was found on
-        labels, which may put gaps elsewhere than the law does; and it is not the best rule on the law.
+        For a rule with a confidence, what is known about its gaps among new people. The rule was found by labels, on
+        which gaps may differ from those on the law, and it is not the best rule on the law.
     prices : mapping of str to float, optional
-        The shadow prices, where they do not follow from the law and what was asked.
+        The shadow prices, where they cannot be computed from the law, tolerances and requirements.
     determinism : Determinism, optional
-        For a rule without coins, the best rule with them beside it, and what doing without costs at most.
+        For a rule without coins, the best rule with coins, and a bound on what doing without them costs.
     made : str
         The day on which the rule was made, such as 2026-01-31.
 
@@ -192,12 +192,12 @@ class Rule(Checked, Shown):
 
     @property
     def price(self) -> float:
-        """Accuracy lost against the best rule without constraints."""
+        """Accuracy lost compared with the best rule without constraints."""
         return self.bayes_accuracy - self.accuracy
 
     @cached_property
     def attained(self) -> dict[str, float]:
-        """Value of what each requirement is about, by the requirement's text."""
+        """Value that each requirement bounds, by the requirement's text."""
         return {
             str(requirement): requirement.value(self.distribution.rates, self.group_scores)
             for requirement in self.requirements
@@ -207,9 +207,9 @@ class Rule(Checked, Shown):
     def gaps(self) -> Mapping[str, float]:
         """Attained gap of every notion, constrained or not, on the law that the rule was solved on (plug-in).
 
-        EOd is the larger of its two. IF is the largest difference between neighbours, weighted by nearness.
+        EOd is the larger gap of its two rates. IF is the largest difference between neighbours, weighted by nearness.
         NaN stands for a gap that cannot be computed: fewer than two groups with a rate, no distances, or
-        cells by the ten thousand without a sparse neighbour graph.
+        more cells than can all be compared without a sparse neighbour graph.
         """
         gaps = {name: float(gap) for name, gap in group_gaps(self.distribution.rates, self.group_scores).items()}
         return gaps | {INDIVIDUAL: individual_gap(self.distribution, self.scores, self.aware, self.neighbours)}
@@ -218,7 +218,7 @@ class Rule(Checked, Shown):
     def shadow_prices(self) -> Mapping[str, float]:
         """For each tolerance, how fast the value would rise with that tolerance alone (the right derivative).
 
-        Of a rule without coins they are those of the best rule with coins.
+        For a rule without coins they are those of the best rule with coins.
         """
         if self.prices is not None:
             return self.prices
@@ -228,7 +228,7 @@ class Rule(Checked, Shown):
         return shadow_prices(program, self.tolerances)
 
     def decide(self, rows: Any) -> Any:
-        """Probability of deciding 1 for each of some rows; labels are not looked at. Safe in several threads at once.
+        """Return the probability of deciding 1 for each row; labels are not used. Safe in several threads at once.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class Rule(Checked, Shown):
         Returns
         -------
         ndarray of shape (n,)
-            For a Dask frame a Dask series with its index, computed part by part when it is asked for.
+            For a Dask frame a lazy Dask series with its index.
         """
         return decide(self, rows)
 
@@ -288,7 +288,7 @@ class Rule(Checked, Shown):
 
     @of_user_kind
     def to_frame(self) -> pa.Table:
-        """Tolerance, shadow price and attained gap of every notion, a row each."""
+        """Return tolerance, shadow price and attained gap of every notion, one row per notion."""
         names = list(self.gaps)
         return pa.table(
             {
@@ -343,8 +343,8 @@ class Rule(Checked, Shown):
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the rule as one Python file that runs wherever numpy is, without this package.
 
-        The file has a function ``decide(columns)``, and as a program reads a .csv file and writes the scores. It gives
-        the scores of `decide`. Classifiers of your own cannot be exported.
+        The file has a function ``decide(columns)``; run as a program, it reads a .csv file and writes the scores, which
+        are those of `decide`. Classifiers of your own cannot be exported.
 
         Parameters
         ----------
@@ -406,7 +406,7 @@ class Rule(Checked, Shown):
             return found
 
     def _check(self) -> None:
-        """Refuse figures that are not those of the scores."""
+        """Refuse figures that do not follow from the scores."""
         self._check_kinds()
         self.policy._check()
         mass = self.distribution.mass
@@ -422,7 +422,7 @@ class Rule(Checked, Shown):
             self.guarantee.check(self.tolerances)
 
     def _check_kinds(self) -> None:
-        """Refuse what cannot be part of a rule."""
+        """Refuse fields of types that a rule cannot have."""
         none = type(None)
         numbers = dict.fromkeys(("accuracy", "bayes_accuracy", "optimality_gap"), (int, float))
         check_kinds(self, policy=CellPolicy, objective=Objective, neighbours=Neighbourhood, made=str, **numbers)

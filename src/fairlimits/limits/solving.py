@@ -59,29 +59,29 @@ def solve(
         individual fairness the cells cut the features too.
     tolerances : mapping of str to float
         Largest gap allowed for each notion, among DP, EA, EOp, PE, EOd and IF; empty for the best rule
-        without constraints. Notions answer to their names too, such as "demographic_parity".
+        without constraints. Full names are taken too, such as "demographic_parity".
     aware : bool, default=False
         Whether the rule may see the group.
     neighbours : Neighbourhood, optional
         What individual fairness (IF) compares.
     requirements : iterable of Requirement or str, optional
-        What the rule must keep besides: limits and floors of rates, of all people or of groups
+        Further constraints: upper and lower bounds of rates, of all people or of groups
         (``"selection rate <= 0.3"``, ``"accuracy of Female >= 0.8"``), ratios (``"selection rate ratio >= 0.8"``,
         the four-fifths rule) and differences (``"error rate difference from the rest <= 0.05"``).
     objective : Objective or str, default="accuracy"
-        What the rule is to be best at: ``"accuracy"``, ``"balanced accuracy"``, or the least expected cost of a false
+        What is optimised: ``"accuracy"``, ``"balanced accuracy"``, or the least expected cost of a false
         positive and a false negative, such as ``"costs 1:5"``.
     confidence : float, optional
         On an estimate: find the best rule whose gaps among people are within the tolerances with this confidence, such
-        as 0.95 (``rule.guarantee``). By default tolerances hold on the law, and are exceeded by chance among people.
+        as 0.95 (``rule.guarantee``). By default tolerances hold on the law, and chance may exceed them among people.
     uncertified : {"best", "raise", "constant"}, default="best"
         With a confidence, what to do where the rows cannot certify the tolerances: return the rule that comes nearest,
-        raise an error, or take the best rule that is certified, however many decisions it leaves to a lot, in the end
-        a score that is the same for everybody. The first and the last warn, and say how many rows could. The last also
-        takes such a rule where it is better than one that leaves nothing open.
+        raise an error, or return the best certified rule, however many decisions it leaves to a lot, if need be the
+        same score for everybody. "best" and "constant" warn, and say how many rows would be enough. "constant" also
+        returns such a rule where it is better than one that leaves hardly anything to a lot.
     randomize : bool, default=True
         Whether the rule may decide by lot. If not, it is the best rule found whose scores are all 0 or 1;
-        ``rule.determinism`` has the best rule with coins beside it, and a proven bound on what doing without costs.
+        ``rule.determinism`` compares it with the best rule with coins, and has a proven bound on what it costs.
     random_state : int, default=0
         Seed of what has to be estimated or cut into cells first.
     progress : callable, optional
@@ -92,14 +92,14 @@ def solve(
     Returns
     -------
     Rule
-        A proven optimum; where there are several, the most even one; without coins, one that is proven to be as near to
-        it as it says. On an estimate, ``rule.on_labels`` has its accuracy and gaps on the labels of the rows, out of
-        fold.
+        A proven optimum; where there are several, the most even one; without coins, the best rule found, with a proven
+        bound on its distance from the optimum. On an estimate, ``rule.on_labels`` has its accuracy and gaps
+        on the labels of the rows, out of fold.
 
     Raises
     ------
     InfeasibleError
-        If no rule meets all of it; the message names the smallest relaxation of each constraint that would help.
+        If no rule meets all constraints; the message names the smallest relaxation of each constraint that would help.
 
     Warns
     -----
@@ -178,7 +178,7 @@ def check_certifiable(
     names: Iterable[str],
     requirements: tuple[Requirement, ...],
 ) -> None:
-    """Refuse a confidence where there are no labels to judge by, or where it would not cover all that is asked."""
+    """Refuse a confidence where there are no labels to judge by, or where it would not cover all constraints."""
     if confidence is None:
         return
     check_confidence(confidence)
@@ -200,11 +200,11 @@ def on_labels(
     confidence: float | None,
     uncertified: Uncertified = "best",
 ) -> tuple[Rule, ...]:
-    """Judge rules on the labels of an estimate's rows, certified for a confidence, and say what has to be said."""
+    """Return rules judged on the labels of an estimate's rows, certified if a confidence is given, with warnings."""
     rows = LabelledRows(outcome, program.variables.dist)
     if confidence is not None and program.notions:
         rules = rows.judge(certify(program, rows, rules, confidence, uncertified))
-        # Those that had to be mixed with a constant were spoken of.
+        # Rules that were mixed with a constant have had their warning.
         warn_if_constant([rule for rule in rules if rule.guarantee and not rule.guarantee.diluted], stacklevel=3)
         return rules
     rules = rows.judge(rules)
@@ -214,7 +214,7 @@ def on_labels(
 
 
 def infeasible(program: FairProgram, tolerances: Mapping[str, float], neighbours: Neighbourhood) -> InfeasibleError:
-    """Make the error that says what to relax."""
+    """Return the error that says what to relax."""
     variables = program.variables
     return explained(variables.dist, Asked(tolerances, program.requirements, variables.aware, neighbours))
 
@@ -222,7 +222,7 @@ def infeasible(program: FairProgram, tolerances: Mapping[str, float], neighbours
 def make_rules(
     program: FairProgram, solved: list[Solved], tolerances: list[dict[str, float]], neighbours: Neighbourhood
 ) -> tuple[Rule, ...]:
-    """Put together what was found at some tolerances."""
+    """Return the rules of the optima at some tolerances."""
     variables = program.variables
     x = np.stack([program.scores(point, at) for point, at in zip(solved, tolerances, strict=True)])
     scores = variables.expand(x)
@@ -245,7 +245,7 @@ def make_rules(
 
 
 def without_coins(program: FairProgram, solved: list[Solved], rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """Put the best rule found without coins in the place of each rule, a proven optimum with them."""
+    """Return for each rule, a proven optimum with coins, the best rule found without them."""
     variables, found = program.variables, []
     for point, rule in zip(solved, rules, strict=True):
         x = program.whole_scores(point, rule.tolerances)
@@ -259,7 +259,7 @@ def without_coins(program: FairProgram, solved: list[Solved], rules: tuple[Rule,
         whole = replace(
             rule, policy=CellPolicy(variables.dist, scores, variables.aware), accuracy=variables.accuracy(x)
         )
-        # With the bound of the optimum, not with the optimum, what is said is proven.
+        # Measured from the proven bound, not from the optimum found, so that the cost is proven.
         cost = max(point.value + point.gap - whole.value, 0.0)
         beside = Determinism.beside(rule, cost)
         found.append(replace(whole, optimality_gap=cost, determinism=beside))
@@ -267,12 +267,12 @@ def without_coins(program: FairProgram, solved: list[Solved], rules: tuple[Rule,
 
 
 def bayes_accuracy(variables: Variables) -> float:
-    """Accuracy of the best rule without constraints: the majority label of each cell (and group)."""
+    """Return the accuracy of the best rule without constraints: the majority label of each cell (and group)."""
     return variables.base + float(np.maximum(variables.cost, 0).sum())
 
 
 def warn_if_constant(rules: Sequence[Rule], stacklevel: int = 3) -> None:
-    """Say where the best rule gives everybody the same score: in one warning for all rules."""
+    """Warn, once for all rules, where the best rule gives everybody the same score."""
     alike = [rule for rule in rules if rule.is_constant]
     if not alike:
         return

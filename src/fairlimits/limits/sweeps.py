@@ -25,7 +25,7 @@ from fairlimits.notions import ACCURACY, Objective, Ratio, Requirement, rate_nam
 
 DEFAULT_RATIOS = np.linspace(0.5, 1, 26)
 
-# Of a point at least, beside its scores.
+# Memory of a point beside its scores.
 _POINT_BYTES = 2000
 
 
@@ -52,7 +52,7 @@ def trace_frontiers(
     aware : sequence of bool
         With the group hidden, seen, or both.
     client : distributed.Client, optional
-        The Dask cluster to share them out to.
+        The Dask cluster to compute them on.
     progress : callable, optional
         Called with the fraction done and a few words.
     **options
@@ -61,7 +61,7 @@ def trace_frontiers(
     Returns
     -------
     list of Frontier
-        In the order of `notions`, those of one entry of `notions` in the order of `aware`.
+        In the order of `notions`, and for each of its entries in the order of `aware`.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def _one(
 
 
 def _on(curve: Frontier, dist: CellDistribution) -> Frontier:
-    """The frontier with this copy of its distribution, not the one that a worker sent back."""
+    """Return the frontier with this copy of its distribution, not the copy that a worker sent back."""
     rules = tuple(replace(rule, policy=CellPolicy(dist, rule.scores, rule.aware)) for rule in curve.rules)
     return replace(curve, rules=rules)
 
@@ -104,8 +104,8 @@ def ratio_frontier(
 ) -> Frontier:
     """Find the best rule at each of some ratios between the lowest and the highest rate of a group.
 
-    The optimum is not concave in the ratio, for the ratio multiplies a variable: the points are proven optima, and
-    nothing is said about what lies between them.
+    The optimum is not concave in the ratio, which multiplies a variable: the points are proven optima, but nothing is
+    known of what lies between them.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def ratio_frontier(
     ratios : array-like, optional
         Smallest ratios allowed, each in 0 to 1; by default 26 from 0.5 to 1.
     rate : str, default="selection rate"
-        The rate: of selection, the ratio 0.8 is the four-fifths rule.
+        The rate; for selection rates, the ratio 0.8 is the four-fifths rule.
     tolerances, aware, neighbours, requirements, objective, random_state
         What else is asked of all rules (see `solve`).
     progress : callable, optional

@@ -25,7 +25,7 @@ from fairlimits.notions import INDIVIDUAL, NOTIONS, check_names, check_tolerance
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# A smaller loss of accuracy is what is left of rounding.
+# A smaller loss of accuracy is a rounding error.
 _ROUNDING = 1e-9
 
 
@@ -69,7 +69,7 @@ class Tension(Shown):
 
     @of_user_kind
     def to_frame(self) -> pa.Table:
-        """Pairs of notions as a table, the tensest first."""
+        """Return the pairs of notions as a table, the one in highest tension first."""
         first, second = np.triu_indices(len(self.notions), 1)
         order = np.argsort(-self.matrix[first, second], kind="stable")
         first, second = first[order], second[order]
@@ -85,7 +85,7 @@ class Tension(Shown):
         )
 
     def summary(self) -> str:
-        """Name the tensest pair, and say what it costs."""
+        """Name the pair in highest tension, and say what it costs."""
         sees = "seen" if self.aware else "hidden"
         start = f"With every tolerance at {self.tolerance:g} and the group {sees},"
         pairs = arrow_table(self.to_frame()).to_pylist()
@@ -179,7 +179,7 @@ def tension(
     """
     known = estimated(law, random_state, progress, {})
     if notions is None:
-        # Cells of an estimate can be made so that they can be compared.
+        # An estimate can be cut into cells that can be compared.
         comparable = not isinstance(known, CellDistribution) or can_compare(known)
         notions = [*NOTIONS, INDIVIDUAL] if comparable else list(NOTIONS)
     names = check_names([notions] if isinstance(notions, str) else notions)

@@ -10,7 +10,7 @@ import numpy as np
 from fairlimits._util.types import Floats
 from fairlimits.law import CellDistribution
 
-# Scores nearer to 0 or 1, or to each other, are the same.
+# Scores nearer than this to 0 or 1, or to each other, are the same.
 _SAME = 1e-9
 
 
@@ -20,13 +20,14 @@ class Thresholds(NamedTuple):
     Parameters
     ----------
     no_up_to : float
-        Up to it everybody is decided 0: below 0 nobody is, from 1 on everybody. NaN if scores rise and fall.
+        Up to this chance everybody is decided 0: nobody if it is below 0, everybody from 1 on. NaN if scores rise and
+        fall.
     yes_above : float
-        Above it everybody is decided 1: below 0 everybody is, from 1 on nobody.
+        Above this chance everybody is decided 1: everybody if it is below 0, nobody from 1 on.
     least, most : float
-        Odds of a yes between them, at the lower and at the upper end.
+        Probability of a yes between the two, at the lower and at the upper end.
     even_at : float
-        Where odds of a yes come to one half; below 0 they start above it, and from 1 on they stay below.
+        Where the probability of a yes reaches one half; below 0 if it starts above, and from 1 on if it stays below.
     """
 
     no_up_to: float
@@ -44,8 +45,8 @@ class Thresholds(NamedTuple):
 def thresholds_of(law: CellDistribution, scores: Floats, g: int) -> Thresholds:
     """Read thresholds of a group off the scores of its cells, of shape (N, G).
 
-    Where cells cut q alone, people go to them by their own chance of label 1, and the thresholds are where one cell
-    ends and the next begins; elsewhere they are between the chances of cells.
+    Where cells cut q alone, people go to cells by their own chance of label 1, and the thresholds are where one
+    cell ends and the next begins; elsewhere they are between the chances of cells.
     """
     order, cuts = _in_order(law, g)
     own = scores[order, g]

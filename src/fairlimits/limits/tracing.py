@@ -43,7 +43,7 @@ Tolerances: TypeAlias = ArrayLike | Mapping[str, Any]
 
 DEFAULT_TOLERANCES = np.linspace(0, 0.2, 41)
 
-# Of a point at least, beside its scores.
+# Memory of a point beside its scores.
 _POINT_BYTES = 2000
 
 
@@ -84,11 +84,11 @@ def frontier(
     neighbours : Neighbourhood, optional
         What individual fairness (IF) compares.
     requirements : iterable of Requirement or str, optional
-        What all rules must keep besides, such as ``"selection rate <= 0.3"`` (see `solve`).
+        Further constraints of all rules, such as ``"selection rate <= 0.3"`` (see `solve`).
     objective : Objective or str, default="accuracy"
-        What the rules are to be best at (see `solve`).
+        What is optimised (see `solve`).
     confidence : float, optional
-        See `solve`: at each tolerance the accuracy that is certified there. The confidence is in each point by itself.
+        See `solve`: the rule of each tolerance is certified. The confidence holds at each point by itself.
     uncertified : {"best", "raise", "constant"}, default="best"
         See `solve`.
     randomize : bool, default=True
@@ -157,7 +157,7 @@ def frontier(
 
 
 def _check_points(points: int, program: FairProgram) -> None:
-    """Refuse more points than there is memory for: each has a score for every cell, and some things beside."""
+    """Refuse more points than there is memory for: each has a score for every cell, and some memory beside."""
     dist = program.variables.dist
     fit = rows_that_fit(points, 24 * dist.n_cells * (dist.n_groups if program.variables.aware else 1) + _POINT_BYTES)
     if fit is not None:
@@ -170,12 +170,12 @@ def _check_points(points: int, program: FairProgram) -> None:
 
 
 def _points(grid: Mapping[str, Floats]) -> list[dict[str, float]]:
-    """Tolerances of each point."""
+    """Return the tolerances of each point."""
     return [dict(zip(grid, point, strict=True)) for point in zip(*(v.tolist() for v in grid.values()), strict=True)]
 
 
 def tolerance_grid(names: tuple[str, ...], tolerances: Tolerances | None) -> dict[str, Floats]:
-    """Tolerances of each notion at each point, checked."""
+    """Return the tolerances of each notion at each point, checked."""
     if tolerances is None:
         tolerances = DEFAULT_TOLERANCES
     given = _for_each(names, tolerances) if isinstance(tolerances, Mapping) else dict.fromkeys(names, tolerances)
@@ -209,7 +209,7 @@ def _for_each(names: tuple[str, ...], tolerances: Mapping[str, Any]) -> dict[str
 def _exact_range(
     program: FairProgram, names: tuple[str, ...], tolerances: Tolerances | None, hood: Neighbourhood
 ) -> tuple[dict[str, float], dict[str, float], float]:
-    """Where an exact frontier starts, how each tolerance moves, and how far."""
+    """Return where an exact frontier starts, how each tolerance moves, and how far."""
     if tolerances is None:
         # Beyond the gaps of the best unconstrained rule every constraint is slack.
         free = solve(

@@ -35,11 +35,11 @@ class Variables:
         return len(self.cost)
 
     def accuracy(self, x: Floats) -> float:
-        """Accuracy of scores of the variables."""
+        """Return the accuracy of scores of the variables."""
         return self.base + float(self.cost @ x)
 
     def coefficients(self, by_group: Floats) -> Floats:
-        """Coefficients (G, N) of group-wise scores as coefficients (G, n) of the variables."""
+        """Return coefficients (G, N) of group-wise scores as coefficients (G, n) of the variables."""
         if self.group is None:
             return by_group[:, self.filled]
         row = np.zeros((by_group.shape[0], len(self)))
@@ -47,13 +47,13 @@ class Variables:
         return row
 
     def forms(self, by_group: Floats) -> Floats:
-        """Linear forms (m, G, N) of group-wise scores as forms (m, n) of the variables."""
+        """Return linear forms (m, G, N) of group-wise scores as forms (m, n) of the variables."""
         if self.group is None:
             return np.asarray(by_group.sum(axis=1)[:, self.filled])
         return np.asarray(by_group[:, self.group, self.cell])
 
     def expand(self, x: Floats) -> Floats:
-        """Scores of all cells, of shape (..., N) or (..., N, G), from those of the variables, (..., n).
+        """Return scores of all cells, of shape (..., N) or (..., N, G), from those of the variables, (..., n).
 
         A cell and group without mass takes the cell's mean score; a cell without mass takes the scores of
         its nearest cell, or the mean score of all people where distances are not known.
@@ -76,12 +76,12 @@ class Variables:
                 scores[..., empty, :] = scores[..., nearest, :]
             else:
                 scores[..., empty, :] = (scores * held).sum(axis=(-1, -2))[..., None, None]
-        # A mean of ones can come out a rounding error above 1.
+        # A mean of ones can be a rounding error above 1.
         np.clip(scores, 0, 1, out=scores)
         return scores if self.aware else scores[..., 0]
 
     def compare(self, neighbourhood: Neighbourhood) -> PairConstraints:
-        """Points that individual fairness compares."""
+        """Return the constraints of individual fairness: which scores it compares, and how strictly."""
         pairs = neighbour_pairs(self.dist, neighbourhood)
         first, second, distance = pairs.first, pairs.second, pairs.distance
         n = len(self)
@@ -94,13 +94,13 @@ class Variables:
             forms = sp.csr_array(sp.identity(n, format="csr"))
             first, second, distance = self._pairs_of_groups(first, second, distance, neighbourhood.mode == "all")
         with np.errstate(over="ignore"):
-            # In this order, theta = 0 compares all alike, however far.
+            # Multiplied in this order, theta = 0 compares all alike, however far apart.
             looseness = np.exp((np.sqrt(neighbourhood.theta) * distance) ** 2)
         binding = np.isfinite(looseness)
         return PairConstraints(forms, first[binding], second[binding], looseness[binding])
 
     def _pairs_of_groups(self, first: Ints, second: Ints, distance: Floats, across: bool) -> tuple[Ints, Ints, Floats]:
-        """Pairs of cells as pairs of variables: within each group, or also `across` groups."""
+        """Return pairs of cells as pairs of variables: within each group, or also `across` groups."""
         groups = range(self.dist.n_groups)
         at = np.full(self.filled.shape, -1, dtype=np.int64)
         at[self.filled] = np.arange(len(self))

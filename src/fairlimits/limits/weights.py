@@ -1,13 +1,13 @@
-r"""What a person counts for a yes: without constraints, and what the price of each notion adds to it or takes from it.
+r"""How much a person weighs in favour of a yes, without constraints, and what the dual of each constraint adds.
 
-At an optimum with row multipliers y, the reduced cost :math:`c - A^T y` of a score is what it is worth once the
+At an optimum with duals y, the reduced cost :math:`c - A^T y` of a score is what it is worth once the
 constraints are paid for: above 0 the rule says yes, below 0 no, and at 0 chance may decide. Cost and rows are both
 linear in the masses of group and label, so that for a person with :math:`q(x) = P(A, Y \mid x)` the margin is
 
 .. math:: \sum_{g,y} w_{gy} \, q_{gy}(x) , \qquad w_{gy} = \pm 1 - \sum_k y_k a_{k,gy} ,
 
 where +1 stands for the label 1 and -1 for the label 0 if accuracy is maximised. A rule that sees the group looks at the
-person's own group alone, which makes a threshold on the chance of label 1 of it.
+person's own group alone, so that it is a threshold on the chance of label 1 in that group.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """What a chance of being in a group with a label counts for a yes.
+    """How much a chance of being in a group with a label weighs in favour of a yes.
 
     Parameters
     ----------
     groups : tuple of str
         Names of the G groups.
     aware : bool
-        Whether a person counts by the own group only.
+        Whether only the person's own group counts.
     free : ndarray of shape (G, 2)
-        Without any constraint.
+        Weights without any constraint.
     added : mapping of str to ndarray of shape (G, 2)
         What each constraint adds, by the notions or the requirement that ask for it; those that add nothing are left
         out.
@@ -53,25 +53,25 @@ class Weights:
 
     @property
     def total(self) -> Floats:
-        """With all constraints."""
+        """Weights with all constraints."""
         return self.free + sum(self.added.values(), np.zeros_like(self.free))
 
     def margins(self, q: Floats, group: Ints | None, weights: Floats | None = None) -> Floats:
-        """What people with some q, of shape (n, G, 2), count for a yes; a rule that sees the group needs it."""
+        """Return the margins of people with some q, (n, G, 2); `group` is needed for a rule that sees it."""
         own = self.total if weights is None else weights
         if not self.aware:
             return np.asarray(np.einsum("ngy,gy->n", q, own))
         assert group is not None
         rows = q[np.arange(len(q)), group]
         total, counts = rows.sum(axis=1), np.einsum("ngy,gy->n", q, own)
-        # Where nobody of the person's group was seen, the score is the mean of the groups that were.
+        # Where q gives the person's group no mass, the margin is the mean over the other groups.
         return np.asarray(np.where(total > 0, (rows * own[group]).sum(axis=1) / np.where(total > 0, total, 1), counts))
 
 
 def constraints_of(rule: Rule) -> dict[str, float]:
-    """Tolerances that explain a rule: those that were asked for.
+    """Return the tolerances that explain a rule: those asked for, or, with a guarantee, its own gaps.
 
-    A rule with a guarantee keeps to smaller gaps than it was asked for; it is explained by the best rule at its own.
+    A rule with a guarantee has smaller gaps than were asked for; it is explained by the best rule at these gaps.
     """
     asked = dict(rule.tolerances)
     if rule.guarantee is not None:
@@ -80,7 +80,7 @@ def constraints_of(rule: Rule) -> dict[str, float]:
 
 
 def weights_of(rule: Rule) -> Weights:
-    """Read what people count off the multipliers of the program that a rule solves (see `constraints_of`)."""
+    """Compute the weights from the duals of the program that a rule solves (see `constraints_of`)."""
     asked, dist = constraints_of(rule), rule.distribution
     program = FairProgram(dist, tuple(asked), rule.aware, rule.neighbours, rule.requirements, rule.objective)
     duals = program.solve(asked).duals
@@ -95,7 +95,7 @@ def weights_of(rule: Rule) -> Weights:
         else:
             name, own = " and ".join(block.askers), duals[place]
             by_group = np.zeros(dist.n_groups)
-            # Two groups share a row, of their difference; more have one each.
+            # Two groups share a row for their difference; more groups have one row each.
             by_group[block.compared] = own if block.has_auxiliary else np.array([own[0], -own[0]])
             pressed = by_group[:, None] * dist.rates.of(block.rate).coefficient
         found = -_per_label(dist.mass, pressed)
@@ -105,6 +105,6 @@ def weights_of(rule: Rule) -> Weights:
 
 
 def _per_label(mass: Floats, forms: Floats) -> Floats:
-    """Coefficients (G, 2) of the masses of group and label that make up forms (G, N) of the cells."""
+    """Return coefficients (G, 2) of the masses of group and label whose sums are the forms (G, N) of the cells."""
     found = [np.linalg.lstsq(mass[:, g], forms[g], rcond=None)[0] for g in range(mass.shape[1])]
     return np.array(found)

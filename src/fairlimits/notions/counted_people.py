@@ -1,4 +1,4 @@
-"""`CountedPeople`: labelled people of whom those who are alike are counted instead of kept one by one.
+"""`CountedPeople`: labelled people, of whom those who are alike are counted instead of kept one by one.
 
 Every figure of decided people is a function of sums over them: how many there are, what they weigh, and what the
 squares of their weights add up to. So people of one group and label who are decided alike need one entry, however many
@@ -29,9 +29,9 @@ class CountedPeople:
     label : ndarray of int8 of shape (k,)
         Its label.
     times : ndarray of int64 of shape (k,)
-        People in it who count.
+        People in it who count (have a weight above 0).
     weight, squared_weight : ndarray of shape (k,)
-        Sum of their weights, and of the squares of these.
+        Sum of their weights, and of the squared weights.
     groups : tuple of str
         Names of the groups.
     n_rows : int
@@ -51,12 +51,12 @@ class CountedPeople:
 
     @cached_property
     def shares(self) -> Floats:
-        """What each entry counts, as a share of all."""
+        """Weight of each entry, as a share of the total."""
         return np.asarray(self.weight / self._total)
 
     @cached_property
     def squares(self) -> Floats:
-        """Sum of the squares of what each person of an entry counts."""
+        """Sum over the people of each entry of the squares of their shares."""
         return np.asarray(self.squared_weight / self._total**2)
 
     @cached_property
@@ -67,8 +67,8 @@ class CountedPeople:
         return total
 
 
-# Scores are told apart by which of so many ranges they are in. Their means are kept, so that only what they differ by
-# within a range is lost, and that from intervals alone; decisions of 0 and 1 are kept as they are.
+# Scores are counted in this many ranges. The mean of each range is kept, so that only differences within a range are
+# lost, and only to intervals; scores of 0 and 1 are kept as they are.
 _RANGES = 64
 
 
@@ -81,7 +81,7 @@ class Kinds:
     values : ndarray of float64 of shape (k, c)
         The numbers, each combination once, in order. The first of them are ranges of scores, if there are scores.
     times, weight, squared_weight : ndarray of shape (k,)
-        Rows that count, the sum of their weights, and that of the squares of these.
+        Rows that count, the sum of their weights, and of the squared weights.
     scored : ndarray of shape (k, m)
         Sum of weight times score, for scores of m models from 0 to 1.
     n_rows : int
@@ -106,7 +106,7 @@ class Kinds:
         weight : ndarray of shape (n,), optional
             Without one each row counts 1.
         scores : ndarray of shape (n, m), optional
-            Scores from 0 to 1, of which there may be as many as rows.
+            Scores from 0 to 1 of m models; they may take any number of values.
         """
         ones = np.ones(len(values), dtype=np.int64)
         own = ones.astype(np.float64) if weight is None else weight
@@ -140,7 +140,7 @@ class Kinds:
         return Kinds(values[first], times, weight, squared, sums, self.n_rows)
 
     def with_values(self, values: Floats) -> Kinds:
-        """The same rows, told apart by other numbers, of which each kind has some; ranges of scores stay."""
+        """Return the same rows by other numbers, given for each kind; ranges of scores stay."""
         ranges = self.values[:, : self.scored.shape[1]]
         return replace(self, values=np.column_stack([ranges, values]))._joined()
 
@@ -162,6 +162,6 @@ class Kinds:
             frame_kind,
         )
         there = np.where(self.weight > 0, self.weight, 1.0)
-        # A mean is no further out than what it is a mean of, but for rounding.
+        # A mean lies within the range of its values, but for rounding.
         scores = np.clip(self.scored / there[:, None], 0, 1)
         return counted, np.ascontiguousarray(np.column_stack([scores, self.numbers[:, :-2]]).T)

@@ -26,12 +26,12 @@ from fairlimits.notions.tallies import People
 
 
 def accuracy_estimates(measured: MeasuredRates, confidence: float) -> list[Estimate]:
-    """Accuracy at each point, with its interval."""
+    """Return the accuracy at each point, with its interval."""
     return _of_all(measured.overall(ACCURACY_RATE.event), confidence)
 
 
 def accuracy_difference(people: People, one: Floats, other: Floats, confidence: float) -> Estimate:
-    """By how much scores are more accurate than others on the same people, with Bonett and Price's interval (2012).
+    """Return the accuracy of scores minus that of others on the same people, with Bonett and Price's interval (2012).
 
     Two rows are added, one that only the first decide right and one that only the others do: that both decided these
     people alike does not show that they decide everybody alike.
@@ -47,7 +47,7 @@ def accuracy_difference(people: People, one: Floats, other: Floats, confidence: 
 
 
 def gap_estimates(measured: MeasuredRates, confidence: float) -> list[dict[str, Estimate]]:
-    """Gap of every group notion, for each point, with its interval; what few rows stand behind is left out."""
+    """Return the gap of every group notion at each point, with its interval; rates on too few rows are left out."""
     found = measured.found
     rates = {rate: measured.of(rate) for notion in NOTIONS.values() for rate in notion.rates}
     compared = {rate: np.flatnonzero(enough(found.rows(rate))) for rate in rates}
@@ -56,7 +56,7 @@ def gap_estimates(measured: MeasuredRates, confidence: float) -> list[dict[str, 
 
 
 def gaps_on_counts(table: RateTable, scores: Floats, confidence: float = 0.95) -> dict[str, Estimate]:
-    """Gap of every group notion of a law for scores of shape (N, G), with the interval that its rows leave open."""
+    """Return the gap of every group notion on a law for scores of shape (N, G), with its interval by rows counted."""
     affine = {rate: table.of(rate) for notion in NOTIONS.values() for rate in notion.rates}
     compared = {rate: np.flatnonzero(own.defined) for rate, own in affine.items()}
     rates = {
@@ -66,7 +66,7 @@ def gaps_on_counts(table: RateTable, scores: Floats, confidence: float = 0.95) -
 
 
 def effective_counts(table: RateTable, rate: Rate) -> Floats:
-    """Rows of each group that a rate of a law rests on; a law without rows is known exactly."""
+    """Return the rows of each group behind a rate of a law; infinite for a law without rows, which is exact."""
     rows = table.rows(rate)
     return np.full(table.n_groups, np.inf) if rows is None else rows.astype(np.float64)
 
@@ -74,7 +74,7 @@ def effective_counts(table: RateTable, rate: Rate) -> Floats:
 def _gaps(
     asked: Sequence[Rate], rates: Mapping[Rate, Shares], compared: Mapping[Rate, Ints], confidence: float
 ) -> list[Estimate]:
-    """Largest difference of some rates between the groups that are compared, at each point."""
+    """Return the largest difference of some rates between the groups that are compared, at each point."""
     left = [rate for rate in asked if len(compared[rate]) >= 2]
     sides = []
     for rate in left:
@@ -89,7 +89,7 @@ def _gaps(
 def requirement_estimates(
     measured: MeasuredRates, requirements: Sequence[Requirement], groups: tuple[str, ...], confidence: float
 ) -> list[dict[str, Estimate]]:
-    """Value of what each requirement is about, for each point, with its interval (see `gap_estimates`)."""
+    """Return the value that each requirement bounds, at each point, with its interval (see `gap_estimates`)."""
     found = measured.found
     estimates: list[dict[str, Estimate]] = [{} for _ in range(len(found.decided))]
     for requirement in requirements:
@@ -110,7 +110,7 @@ def requirement_estimates(
 
 
 def objective_estimates(measured: MeasuredRates, objective: Objective, confidence: float) -> list[Estimate]:
-    """Value of an objective at each point, with its interval."""
+    """Return the value of an objective at each point, with its interval."""
     if isinstance(objective, Costs):
         most = max(objective.false_positive, objective.false_negative)
         costs = measured.overall([[0, objective.false_positive / most], [objective.false_negative / most, 0]])
@@ -130,24 +130,24 @@ def objective_estimates(measured: MeasuredRates, objective: Objective, confidenc
 
 
 def _of_all(shares: Shares, confidence: float) -> list[Estimate]:
-    """A share among all people at each point, with its interval."""
+    """Return a share among all people at each point, with its interval."""
     low, high = shares.ends(normal_quantile(confidence))
     return [Estimate(*map(float, own)) for own in zip(shares.value[:, 0], low[:, 0], high[:, 0], strict=True)]
 
 
 def _pairs(groups: Ints, n_groups: int) -> Floats:
-    """Differences of all pairs of some groups, as weights of the rates of all."""
+    """Return the differences of all pairs of some groups, as weights of the rates of all groups."""
     one = np.eye(n_groups)
     return np.array([one[g] - one[h] for g, h in combinations(groups.tolist(), 2)])
 
 
 def _differences(shares: Shares, weights: Floats, z: float) -> tuple[Floats, Floats, Floats]:
-    """Signed differences of shape (points, C), and the ends of their intervals."""
+    """Return signed differences of shape (points, C), and the ends of their intervals."""
     return np.nan_to_num(shares.value) @ weights.T, *shares.contrast_ends(weights, z)
 
 
 def _largest(sides: Sequence[Sequence[Floats]]) -> Estimate:
-    """Largest size of some signed differences, from intervals that hold for all of them at once."""
+    """Return the largest size of some signed differences, from intervals that hold for all of them at once."""
     value, low, high = (np.concatenate(parts) for parts in zip(*sides, strict=True))
     gap = float(np.abs(value).max())
     nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
@@ -158,13 +158,13 @@ def _largest(sides: Sequence[Sequence[Floats]]) -> Estimate:
 def _limits(
     measured: MeasuredRates, limit: Limit, rows: Ints, groups: tuple[str, ...], confidence: float
 ) -> list[Estimate]:
-    """A rate of all people, of a group, or of the group that is farthest out."""
+    """Return a rate of all people, of one group, or the lowest (for a lower bound) or highest of all groups."""
     if limit.group is None:
         return _of_all(measured.overall(limit.needed.event, limit.needed.given), confidence)
     each = limit.group == EACH_GROUP
     chosen = np.flatnonzero(enough(rows)) if each else np.array([groups.index(limit.group)])
     shares = measured.of(limit.needed)
-    # Of different people, the rates miss independently.
+    # The errors of rates of different people are independent.
     low, high = shares.ends(normal_quantile(confidence ** (1 / len(chosen))))
     out = np.min if limit.at_least is not None else np.max
     ends = (out(own[:, chosen], axis=1).tolist() for own in (shares.value, low, high))
@@ -172,7 +172,7 @@ def _limits(
 
 
 def _ratios(shares: Shares, chosen: Ints, confidence: float) -> list[Estimate]:
-    """Lowest over highest rate; where all are 0, they are equal, and nothing is known of their ratio."""
+    """Return lowest over highest rate; 1 where all are 0, from 0 to 1 unless the rates are exact."""
     z = quantile_for_all(confidence, len(chosen))
     found = []
     for point, rates in enumerate(shares.value):
@@ -191,7 +191,7 @@ def _ratios(shares: Shares, chosen: Ints, confidence: float) -> list[Estimate]:
 def _bounded(
     shares: Shares, requirement: Difference, sizes: Floats, compared: Flags, confidence: float
 ) -> list[Estimate]:
-    """Largest of the differences that a requirement bounds."""
+    """Return the largest of the differences that a requirement bounds."""
     weights = requirement.weights(sizes, compared)
     if requirement.against == "each other":
         z = quantile_for_all(confidence, int(compared.sum()))

@@ -51,18 +51,18 @@ class Evaluation(Shown):
     counts : ndarray of int of shape (G, 2) or None
         Those rows by group and label; None where some of them are suppressed.
     confidence : float
-        Of the intervals.
+        Confidence of the intervals.
     attained : mapping of str to Estimate
-        Value of what each requirement of the rule is about, by its text.
+        The value that each requirement of the rule bounds, by the requirement's text.
     value : Estimate or None
-        What the rule was to be best at, where that is not accuracy.
+        Value of the objective, where that is not accuracy.
     set_aside : tuple of str
         Groups of which a rate has too few of these rows behind it to be compared, with their counts, unless these are
         suppressed.
     by_group : GroupRates
         The rates of each group, and between which groups each gap lies.
     at_most : mapping of str to float
-        What each gap stays within with the confidence, one-sided and each by itself; NaN where it is not estimable.
+        Upper bound of each gap with the confidence, one-sided and each by itself; NaN where it is not estimable.
         Without gaps that are suppressed.
 
     Examples
@@ -93,7 +93,7 @@ class Evaluation(Shown):
 
     @property
     def optimism(self) -> float:
-        """Plug-in less held-out accuracy."""
+        """Plug-in minus held-out accuracy."""
         return self.plug_in - self.accuracy.value
 
     @property

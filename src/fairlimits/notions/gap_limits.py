@@ -2,15 +2,15 @@ r"""Differences between the rates of groups, and the chance that one of them lie
 
 The rate R of a group is estimated by r with a standard error s, each group's from people of its own. Where r is about
 normal around R, what the rows say about R is about normal around r, and the chance that the rates of two groups are
-further apart than a tolerance :math:`\epsilon` is, for their difference d and its error,
+farther apart than a tolerance :math:`\epsilon` is, for their difference d and its error,
 
 .. math:: \Phi\left(\frac{d - \epsilon}{s}\right) + \Phi\left(\frac{-d - \epsilon}{s}\right) .
 
 For more groups it is one integral over the lowest rate, because groups are independent of each other (see
-`beyond_chance`): pairs that share a group are not counted twice. Added up over rates and notions, whatever depends on
-what, that bounds the chance that any gap exceeds its tolerance. A gap is certified with confidence 0.95 if the sum is
-at most 0.05. Rates that are far within their tolerance add nothing, so nothing is paid for them; with one rate and two
-groups it is the one-sided test at 0.05, once the gap is more than its error away from 0.
+`beyond_chance`): pairs that share a group are not counted twice. The sum over rates and notions, dependent or not,
+bounds the chance that any gap exceeds its tolerance (union bound). A gap is certified with confidence 0.95 if the sum
+is at most 0.05. Rates that are far within their tolerance add nothing, so nothing is paid for them; with one rate and
+two groups it is the one-sided test at 0.05, once the gap is more than its error away from 0.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from fairlimits.notions.tallies import People, tally
 # Errors and differences below these are rounding: scores that are the same for everybody have none.
 _LEAST_ERROR, _LEAST_DIFFERENCE = 1e-12, 1e-9
 
-# Standard errors from a rate at which distributions are looked at.
+# Points of the integral, in standard errors around each rate.
 _GRID = np.linspace(-8.0, 8.0, 97)
 
 
@@ -58,7 +58,7 @@ class Differences:
 
     @property
     def value(self) -> Floats:
-        """Differences between two groups, of all rates and pairs."""
+        """Differences between two groups, for all rates and pairs."""
         return np.concatenate([np.zeros(0), *(own[g] - own[h] for own in self.rates for g, h in [_pairs(own)])])
 
     @property
@@ -69,36 +69,36 @@ class Differences:
         )
 
     def diluted(self, share: float) -> Differences:
-        """The same where only a share of all decisions depends on the person, by chance."""
+        """Return the differences if only a share of all decisions, drawn by lot, depended on the person."""
         return Differences(
             self.notions, tuple(share * own for own in self.rates), tuple(share * own for own in self.errors)
         )
 
     def if_none(self) -> Differences:
-        """The same if no difference had been found."""
+        """Return the same standard errors with all differences at 0."""
         return Differences(self.notions, tuple(np.zeros_like(own) for own in self.rates), self.errors)
 
     def of(self, name: str) -> Differences:
-        """Those of one notion."""
+        """Return the differences of one notion."""
         kept = [at for at, own in enumerate(self.notions) if own == name]
         return Differences((name,) * len(kept), *(tuple(own[at] for at in kept) for own in (self.rates, self.errors)))
 
     def chances(self, tolerances: Mapping[str, float]) -> dict[str, float]:
-        """For each notion, a bound on the chance that its gap exceeds its tolerance; it may be above 1."""
+        """Return for each notion a bound on the chance that its gap exceeds its tolerance; it may be above 1."""
         found = dict.fromkeys(tolerances, 0.0)
         for name, rates, errors in zip(self.notions, self.rates, self.errors, strict=True):
             found[name] += beyond_chance(rates, errors, tolerances[name])
         return found
 
     def chance(self, tolerances: Mapping[str, float]) -> float:
-        """A bound on the chance that any gap exceeds its tolerance; it may be above 1."""
+        """Return a bound on the chance that any gap exceeds its tolerance; it may be above 1."""
         return math.fsum(self.chances(tolerances).values())
 
     def limits(self, tolerances: Mapping[str, float], confidence: float) -> dict[str, float]:
-        """Upper limits of the notions' gaps that hold with a confidence, all at once.
+        """Return upper bounds of the notions' gaps that hold with a confidence, all at once.
 
-        What may go wrong is shared out to the notions as they need it for their tolerances: all limits are within the
-        tolerances if those are certified, and none is if they are not.
+        The allowed chance of failure is divided among the notions as their tolerances need it: all bounds are within
+        the tolerances if those are certified, and none is if they are not.
         """
         need, allowed = self.chances(tolerances), 1 - confidence
         total = math.fsum(need.values())
@@ -108,17 +108,17 @@ class Differences:
             if not len(own):
                 limits[name] = math.nan
                 continue
-            # What is left over is shared out equally; what is missing is missed by all in proportion.
+            # What the notions do not need is divided equally; if they need too much, all get less in proportion.
             share = need[name] + (allowed - total) / len(need) if total <= allowed else need[name] * allowed / total
             limits[name] = own._limit(name, share)
         return limits
 
     def _limit(self, name: str, chance: float) -> float:
-        """The tolerance of the one notion here that is exceeded with a chance."""
+        """Return the tolerance of the one notion here that is exceeded with just this chance."""
         return min(_root(lambda limit: self.chance({name: limit}) - chance, float(np.abs(self.value).max())), 1.0)
 
     def dilution(self, tolerances: Mapping[str, float], confidence: float) -> float:
-        """Largest share of decisions that may depend on the person if the tolerances are to be certified."""
+        """Return the largest share of decisions that may depend on the person if the tolerances are to be certified."""
         if self.chance(tolerances) <= 1 - confidence:
             return 1.0
         if any(tolerances[name] <= 0 for name in self.notions):
@@ -127,7 +127,7 @@ class Differences:
         return 1 / self.widening(tolerances, confidence)
 
     def widening(self, tolerances: Mapping[str, float], confidence: float) -> float:
-        """Smallest factor of the tolerances, at least 1, with which they would be certified; infinite without any."""
+        """Return the smallest factor, at least 1, by which tolerances would be certified; infinite if there is none."""
         if any(tolerances[name] <= 0 for name in self.notions):
             return math.inf
 
@@ -138,9 +138,9 @@ class Differences:
 
 
 def beyond_chance(rates: Floats, errors: Floats, limit: float) -> float:
-    r"""Chance that the highest of some rates is more than a limit above the lowest.
+    r"""Return the chance that the highest of some rates is more than a limit above the lowest.
 
-    Where group g is the lowest, at x, no other is lower, and not all of them are within the limit of x, so it is
+    If group g is the lowest, at x, no other is lower, and not all of them are within the limit of x, so the chance is
 
     .. math::
 
@@ -151,7 +151,7 @@ def beyond_chance(rates: Floats, errors: Floats, limit: float) -> float:
     Parameters
     ----------
     rates, errors : ndarray of shape (G,)
-        What rates are about, and the standard errors around it, independent of each other.
+        Means of the rates and their standard errors; the rates are independent.
     limit : float
     """
     if errors.max() <= _LEAST_ERROR:
@@ -160,7 +160,7 @@ def beyond_chance(rates: Floats, errors: Floats, limit: float) -> float:
         difference, apart = float(rates[0] - rates[1]), math.hypot(*errors.tolist())
         return float(ndtr((difference - limit) / apart) + ndtr((-difference - limit) / apart))
     mean, error = rates[:, None], np.maximum(errors, _LEAST_ERROR)[:, None]
-    # Where any of the distributions bends.
+    # Wherever one of the distributions changes.
     x = np.unique(np.concatenate([(mean + error * _GRID).ravel(), (mean - limit + error * _GRID).ravel()]))
     below, above, far = ndtr((x - mean) / error), ndtr((mean - x) / error), ndtr((mean - limit - x) / error)
     lost = _product_of_others(above) - _product_of_others(np.maximum(above - far, 0))
@@ -168,20 +168,20 @@ def beyond_chance(rates: Floats, errors: Floats, limit: float) -> float:
 
 
 def _product_of_others(factors: Floats) -> Floats:
-    """For each row, the product of all other rows."""
+    """Return for each row the product of all other rows."""
     first, last = np.ones_like(factors), np.ones_like(factors)
     first[1:], last[:-1] = factors[:-1].cumprod(axis=0), factors[:0:-1].cumprod(axis=0)[::-1]
     return np.asarray(first * last)
 
 
 def _pairs(rates: Floats) -> tuple[Ints, Ints]:
-    """Positions of the first and the second of every two groups."""
+    """Return the positions of the first and the second group of every pair."""
     first, second = np.triu_indices(len(rates), 1)
     return first.astype(np.int64), second.astype(np.int64)
 
 
 def _root(falling: Callable[[float], float], start: float) -> float:
-    """Where a falling function becomes 0, or the smallest number from `start` on where it is below."""
+    """Return where a falling function becomes 0, or `start` if it is not above 0 there."""
     if falling(start) <= 0:
         return start
     low, step = start, max(start, 1e-3)
@@ -191,7 +191,7 @@ def _root(falling: Callable[[float], float], start: float) -> float:
 
 
 def differences(people: People, scores: Floats, names: Iterable[str]) -> Differences:
-    """Read the differences of group notions off people who are decided 1 with some probability.
+    """Estimate the differences of group notions on people who are decided 1 with some probability.
 
     Parameters
     ----------
@@ -218,9 +218,9 @@ def differences(people: People, scores: Floats, names: Iterable[str]) -> Differe
 
 
 def gaps_at_most(people: People, scores: Floats, confidence: float) -> dict[str, float]:
-    """For each group notion, an upper limit of its gap that holds with the confidence; NaN where it is not estimable.
+    """Return an upper bound of each notion's gap that holds with the confidence; NaN where it is not estimable.
 
-    The scores must not have been made from these people's labels. Each limit holds by itself.
+    The scores must not have been made from these people's labels. Each bound holds by itself.
     """
     found = {name: differences(people, scores, [name]) for name in NOTIONS}
     return {name: own.limits({name: 0.0}, confidence)[name] for name, own in found.items()}
@@ -279,7 +279,7 @@ def rows_to_certify(
         raise InputError(f"The shares are {shares!r}; give two of more than 0 that sum to 1 at most.")
 
     def short(precision: float) -> float:
-        """What is missing to the power where 1 / sigma is `precision`."""
+        """Return how much power is missing where 1 / sigma is `precision`."""
 
         def beyond(found: float) -> float:
             return float(ndtr((found - gap) * precision) + ndtr((-found - gap) * precision)) - (1 - confidence)

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 _SHOWN = ("selection rate", "true positive rate", "false positive rate", "accuracy", "precision")
 
-# Groups beyond the colours have them again with another mark; the second of each is that of a second decider.
+# More groups than colours use them again with the next pair of marks, whose second one is for a second decider.
 _MARKS = (("o", "s"), ("^", "v"), ("D", "X"), ("P", "*"))
 
-# Inches that the marks of a group take, and a picture at least.
+# Inches that the marks of a group take, and least height of a picture.
 _MARK_HEIGHT, _LEAST_HEIGHT = 0.4, 3.6
 
 CHANCE_WORDS = {
@@ -36,7 +36,7 @@ CHANCE_WORDS = {
     "the gap": "which chance may explain",
     "the groups": "though chance may explain which groups these are",
 }
-"""What is said of who is lowest and who highest, by what chance may explain."""
+"""Words that follow the lowest and the highest group, by what chance may explain (see `Gap`)."""
 
 
 class Gap(NamedTuple):
@@ -51,8 +51,8 @@ class Gap(NamedTuple):
     lowest, highest : str
         The groups; empty where nothing can be compared, or nothing differs.
     chance : {"", "the gap", "the groups"}
-        What chance may explain: "the gap", where so many rows leave open that there is none; "the groups", where there
-        is one, but they leave open that these two are alike.
+        What chance may explain: "the gap", if the rows are compatible with no gap at all; "the groups", if they are
+        compatible with no difference between these two groups.
     """
 
     estimate: Estimate
@@ -67,7 +67,7 @@ class Gap(NamedTuple):
 
     @property
     def direction(self) -> str:
-        """Who is lowest and who highest, and what of it chance may explain; empty if nobody is."""
+        """Which group is lowest and which highest, and what of it chance may explain; empty if none is."""
         if not self.lowest:
             return ""
         words = f"{self.rate} lowest for {in_a_sentence(self.lowest)}, highest for {in_a_sentence(self.highest)}"
@@ -92,7 +92,7 @@ class GroupRates(Shown):
     gaps : mapping of str to Gap
         Gap of every group notion, with the groups it lies between.
     confidence : float or None
-        Of the intervals, one by one; those of gaps hold for all pairs of groups at once. None for plug-in figures.
+        Confidence of each interval; those of gaps hold for all pairs of groups at once. None for plug-in figures.
     parts : ndarray of shape (G, 4), optional
         People of each group by label and decision, whatever they weigh; None where they are not counted, or not shown.
     suppress : int, optional
@@ -216,13 +216,13 @@ class GroupRates(Shown):
 
 
 def rates_table(deciders: Mapping[str, GroupRates]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Heads and lines of a table, in percent, of the rates of the same groups under deciders side by side."""
+    """Return heads and rows of a table, in percent, of the rates of the same groups under deciders side by side."""
     found = list(deciders.values())
     lines = []
     for name in found[0].shown:
         for g, group in enumerate(found[0].groups):
             rows = found[0].rows[g]
-            # Who people are does not depend on who decides.
+            # Base rates do not depend on who decides.
             shown = found[:1] if name == "base rate" else found
             cells = [decider.shown[name][g].hundredths() for decider in shown] + [""] * (len(found) - len(shown))
             lines.append(("" if g else name, group if rows is None else f"{group} ({rows_text(rows)})", *cells))
@@ -230,7 +230,7 @@ def rates_table(deciders: Mapping[str, GroupRates]) -> tuple[tuple[str, ...], li
 
 
 def rows_text(rows: int | str) -> str:
-    """Rows of a group in words."""
+    """Return the number of rows of a group in words."""
     return f"rows {rows}" if isinstance(rows, str) else f"{rows:,} rows"
 
 

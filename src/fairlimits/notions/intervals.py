@@ -18,7 +18,7 @@ from fairlimits.notions.tallies import People
 RESAMPLES = 1_000
 
 UNIT = "shares from 0 to 1"
-"""What figures are in where programs read them; people read them in percent and in points."""
+"""Unit of figures in files; people read them in percent and in points."""
 
 NOT_ESTIMABLE_TEXT = "not estimable"
 """What is shown where too few rows stand behind a figure."""
@@ -39,7 +39,7 @@ class Estimate(NamedTuple):
         return f"{self.value:.4f} ({self.low:.4f} to {self.high:.4f})"
 
     def hundredths(self, unit: str = "", sign: str = "") -> str:
-        """The figure and its interval in percent or points, with the name or sign of that unit behind the figure.
+        """Return the figure and its interval in percent or points, with the name or sign of that unit after the figure.
 
         Examples
         --------
@@ -58,11 +58,11 @@ class Estimate(NamedTuple):
 
     @property
     def suppressed(self) -> bool:
-        """Whether the figure is left out because it rests on too few people to be handed on."""
+        """Whether the figure is left out because it rests on too few people to be published."""
         return False
 
     def columns(self, name: str) -> dict[str, float | None]:
-        """Value, low and high end, as columns of a table; None where the figure is suppressed."""
+        """Return value, low and high end as columns of a table; None where the figure is suppressed."""
         ends = (None,) * 3 if self.suppressed else (self.value, self.low, self.high)
         return dict(zip((name, f"{name}, low", f"{name}, high"), ends, strict=True))
 
@@ -75,7 +75,7 @@ class Estimate(NamedTuple):
 
 
 class _Suppressed(Estimate):
-    """A figure that is left out because it rests on too few people to be handed on."""
+    """A figure that is left out because it rests on too few people to be published."""
 
     __slots__ = ()
 
@@ -107,7 +107,7 @@ def with_suppressed(record: dict[str, Any], figures: Mapping[str, Estimate], lea
 
 
 def plain_records(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of a table as JSON can hold them: None where a figure is not estimable, a word where it is suppressed."""
+    """Return rows of a table as JSON can hold them: None where a figure is not estimable, a word if suppressed."""
     found = []
     for record in records:
         plain = {
@@ -119,19 +119,19 @@ def plain_records(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def percentile_estimate(value: float, drawn: Floats, confidence: float) -> Estimate:
-    """Figure with the interval that holds the middle of its resampled values; NaN among them says nothing."""
+    """Return an estimate with the percentile interval of its bootstrap values; NaN among them are left out."""
     tail = (1 - confidence) / 2
     low, high = np.quantile(drawn[~np.isnan(drawn)], [tail, 1 - tail])
-    # The interval holds the figure itself, also where resampling is biased.
+    # The interval holds the figure itself, also where the bootstrap is biased.
     return Estimate(value, min(float(low), value), max(float(high), value))
 
 
 def standard_errors(people: People, scores: Floats, rates: tuple[Rate, ...]) -> Floats:
-    """Standard error of each rate in each group, of shape (K, G), for scores of shape (n,); NaN without rows.
+    """Return the standard error of each rate in each group, (K, G), for scores of shape (n,); NaN without rows.
 
-    Two rows are added to each group, one decided in favour of the event and one against it as far as the rule goes
-    (Agresti and Caffo, 2000): else a group in which all were decided alike would seem to be known for certain. Only
-    scores that are the same for everybody leave nothing to chance.
+    Two pseudo-rows are added to each group, one at either end of what the rule's scores can be (Agresti and Caffo,
+    2000): else a group in which all were decided alike would seem to be known for certain. Only scores that are the
+    same for everybody leave nothing to chance.
     """
     share, event_of = people.shares, people.label.astype(np.int64)
     errors = np.full((len(rates), len(people.groups)), np.nan)

@@ -17,7 +17,7 @@ from fairlimits.notions.rates import RateTable
 
 @dataclass(frozen=True)
 class Objective(Checked):
-    """What is maximised: a credit for each right decision, by label; all of it is linear in the scores.
+    """What is maximised: a credit for each right decision, by label; the value is linear in the scores.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ class Objective(Checked):
         return float(0.5 / share[0]), float(0.5 / share[1])
 
     def value(self, table: RateTable, scores: Floats) -> Floats:
-        """What scores of shape (..., N, G) are worth."""
+        """Return the value of scores of shape (..., N, G)."""
         zero, one = self.credit(table)
         gain = one * table.mass[:, :, 1] - zero * table.mass[:, :, 0]
         return np.asarray(self.base(table) + np.einsum("ig,...ig->...", gain, scores))
 
     def base(self, table: RateTable) -> float:
-        """What deciding 0 for everybody is worth."""
+        """Return the value of deciding 0 for everybody."""
         return self.credit(table)[0] * float(table.mass[:, :, 0].sum())
 
     @property
@@ -52,7 +52,7 @@ class Objective(Checked):
         return self.name
 
     def in_words(self, value: float) -> str:
-        """Say a value with the name of what it is."""
+        """Return a value in words, with its name."""
         return f"{self.name} {value:.4f}"
 
     def _check(self) -> None:
@@ -65,12 +65,12 @@ class Objective(Checked):
 
 @dataclass(frozen=True)
 class Costs(Objective):
-    """Expected cost of errors, to be made as small as possible; the value is minus the cost of a person.
+    """Expected cost of errors, to be minimised; the value is minus the mean cost per person.
 
     Parameters
     ----------
     false_positive, false_negative : float
-        What it costs to decide 1 for a person of label 0, and 0 for a person of label 1.
+        Cost of deciding 1 for a person of label 0, and 0 for a person of label 1.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Costs(Objective):
         return self.false_positive, self.false_negative
 
     def base(self, table: RateTable) -> float:
-        """What deciding 0 for everybody is worth: every person of label 1 is an error."""
+        """Return the value of deciding 0 for everybody: every person of label 1 is an error."""
         return -self.false_negative * float(table.mass[:, :, 1].sum())
 
     @property
@@ -112,7 +112,7 @@ class Costs(Objective):
         return "minus expected cost"
 
     def in_words(self, value: float) -> str:
-        """Say a value with the name of what it is."""
+        """Return a value in words, with its name."""
         return f"expected cost {-value:.4f} a person"
 
     def __getstate__(self) -> dict[str, Any]:

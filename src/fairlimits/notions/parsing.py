@@ -1,4 +1,4 @@
-"""Requirements and objectives as people write them."""
+"""Requirements and objectives read from text, as people write them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fairlimits.notions.rows import Requirement
 _NUMBER = r"(\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 _COSTS = re.compile(rf"costs (?P<fp>{_NUMBER}):(?P<fn>{_NUMBER})", re.IGNORECASE)
 
-# Whatever a group's name has inside of it, such as two spaces, is the name's.
+# All that stands inside a group's name, such as two spaces, belongs to the name.
 _TEXT = re.compile(
     r"(?P<rate>.+?)\s*"
     r"(?:(?P<ratio>\bratio)|(?P<difference>\bdifference)(?:\s+from\s+the\s+(?P<against>rest|average))?"

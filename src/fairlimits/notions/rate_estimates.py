@@ -25,18 +25,18 @@ from fairlimits.notions.registry import NOTIONS
 from fairlimits.notions.score_intervals import MeasuredRates, Shares, effective_rows, normal_quantile, quantile_for_all
 from fairlimits.notions.tallies import People, tally
 
-# People selected in the group of the highest rate, below which nothing is said about shares of that rate.
+# Fewest people selected in the group of the highest rate for shares of that rate to be shown.
 _FEWEST_SELECTED = 5
 
-# At which plug-in gaps of counted rows are said to be chance or not.
+# Confidence at which plug-in gaps of counted rows are said to be chance or not.
 _PLUG_IN_CONFIDENCE = 0.95
 
-# A gap below this is rounding: nobody is lower than others.
+# A gap below this is rounding: no group is lower than others.
 _SAME = 1e-9
 
 
 def rates_by_group(people: People, scores: Floats, gaps: Mapping[str, Estimate], confidence: float) -> GroupRates:
-    """Read the rates of each group.
+    """Estimate the rates of each group.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def rates_by_group(people: People, scores: Floats, gaps: Mapping[str, Estimate],
     gaps : mapping of str to Estimate
         Gap of every group notion on the same decisions.
     confidence : float
-        Of the intervals.
+        Confidence of the intervals.
     """
     check_confidence(confidence)
     found = tally(people, scores[None])
@@ -125,21 +125,21 @@ def plug_in_rates(table: RateTable, scores: Floats) -> GroupRates:
 
 
 def _parts(counts: Ints, decided: Floats) -> Floats:
-    """People by label and decision, of shape (G, 4), from all of them and those decided 1, both by label."""
+    """Return people by label and decision, (G, 4), from all people and those decided 1, both by label."""
     return np.concatenate([counts - decided, decided], axis=1)
 
 
 def _decided_people(people: People, scores: Floats) -> Floats:
-    """People decided 1 by group and label; somebody decided by lot is so much of a person."""
+    """Return people decided 1 by group and label; somebody with a score between 0 and 1 counts by that fraction."""
     part = people.times * scores
     total = np.bincount(people.group * 2 + people.label, weights=part, minlength=2 * len(people.groups))
     return np.asarray(total.reshape(-1, 2), dtype=np.float64)
 
 
 def _certain(people: People, value: Floats, part: Floats, rows: Floats | Ints) -> Shares:
-    """Weighted mean in each group of values that are 0 or 1; of each person a part counts.
+    """Return the weighted mean in each group of values that are 0 or 1; each person counts by the fraction `part`.
 
-    Somebody who is decided 1 by lot is so much of a person.
+    For rates of people decided 1, that is the person's score.
     """
     groups = len(people.groups)
 
@@ -156,7 +156,7 @@ def _certain(people: People, value: Floats, part: Floats, rows: Floats | Ints) -
 
 
 def _estimates(shares: Shares, rows: Floats | Ints, confidence: float) -> tuple[Estimate, ...]:
-    """A share in each group with its interval, where so many rows are enough."""
+    """Return a share in each group with its interval, not estimable where there are too few rows."""
     known = _known(rows) & ~np.isnan(shares.value)
     ends = (shares.value, *shares.ends(normal_quantile(confidence)))
     return tuple(
@@ -170,7 +170,7 @@ def _known(rows: Floats | Ints) -> Flags:
 
 
 def _ratios(shares: Shares, rows: Floats | Ints, confidence: float) -> tuple[Estimate, ...]:
-    """Rates as shares of the highest one."""
+    """Return rates as shares of the highest one."""
     known = np.flatnonzero(_known(rows) & ~np.isnan(shares.value)).tolist()
     top = max(known, key=lambda g: float(shares.value[g]), default=0)
     if len(known) < 2 or shares.value[top] * rows[top] < _FEWEST_SELECTED:
@@ -184,7 +184,7 @@ def _ratios(shares: Shares, rows: Floats | Ints, confidence: float) -> tuple[Est
 
 
 def _compared(measured: MeasuredRates, notion: str) -> dict[str, Shares]:
-    """The rates of a notion, for the groups that are compared, at the only point."""
+    """Return the rates of a notion, for the groups that are compared, at the only point."""
     rates = NOTIONS[notion].rates
     return {rate.name: Shares(measured.found.compared(rate)[0], measured.of(rate).rows[0]) for rate in rates}
 
@@ -192,7 +192,7 @@ def _compared(measured: MeasuredRates, notion: str) -> dict[str, Shares]:
 def _gap(
     estimate: Estimate, rates: Mapping[str, Shares], groups: tuple[str, ...], by_chance: bool, confidence: float
 ) -> Gap:
-    """Say between which groups, and in which rate, a gap lies, and what of it chance may explain.
+    """Return between which groups, and in which rate, a gap lies, and what of it chance may explain.
 
     Groups that are not compared have no rate here.
     """

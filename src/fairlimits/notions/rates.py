@@ -25,11 +25,11 @@ class Rate:
     ----------
     name : str
     event : ((float, float), (float, float))
-        ``event[y][d]`` is 1 if a person of label y who is decided d counts, else 0. Of both decisions about a person
-        who is looked at, one must count: then a fair coin makes the rate 1/2 in every group, whatever the law, which
-        rows of programs are repaired for, and which everybody's being decided alike rests on.
+        ``event[y][d]`` is 1 if a person of label y who is decided d counts, else 0. For each label in `given`, exactly
+        one of the two decisions must count: then a fair coin makes the rate 1/2 in every group, whatever the law. The
+        repair of rounding in rows of programs, and `alike_score`, rely on that.
     given : tuple of int
-        The labels of the people who are looked at.
+        The labels of the people in the condition, whom the rate looks at.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Rate:
 
     @property
     def depends_on_labels(self) -> bool:
-        """Whether a score that is the same for all gives groups different rates where their labels differ."""
+        """Whether groups with different base rates have different rates even if everybody has the same score."""
         return len({self.event[label] for label in self.given}) > 1
 
 
@@ -116,16 +116,16 @@ class AffineRates:
     size: Floats
 
     def values(self, scores: Floats) -> Floats:
-        """Rates of the groups for scores of shape (..., N, G), as an array of shape (..., G)."""
+        """Return the rates of the groups for scores of shape (..., N, G), as an array of shape (..., G)."""
         return np.asarray(self.constant + np.einsum("gi,...ig->...g", self.coefficient, scores))
 
     def gap(self, scores: Floats) -> Floats:
-        """Highest minus lowest of the rates that can be compared; NaN where fewer than two can."""
+        """Return highest minus lowest of the rates that can be compared; NaN where fewer than two can."""
         return spread(np.where(self.defined, self.values(scores), np.nan))
 
 
 def spread(rates: Floats) -> Floats:
-    """Highest minus lowest of the groups' rates (..., G) that are known; NaN where fewer than two are."""
+    """Return highest minus lowest of the groups' known rates (..., G); NaN where fewer than two are known."""
     known = ~np.isnan(rates)
     highest = np.where(known, rates, -np.inf).max(axis=-1, initial=-np.inf)
     lowest = np.where(known, rates, np.inf).min(axis=-1, initial=np.inf)
@@ -161,17 +161,17 @@ class RateTable:
         return self._known[rate]
 
     def shares(self, rate: Rate) -> Floats:
-        """Share of each group among the people whom a rate looks at."""
+        """Return the share of each group among the people in a rate's condition."""
         mass = self.mass[:, :, list(rate.given)].sum(axis=(0, 2))
         total = mass.sum()
         return np.asarray(mass / total if total > 0 else mass)
 
     def rows(self, rate: Rate) -> Ints | None:
-        """Rows of each group whom a rate looks at; None for a law without counts."""
+        """Return the rows of each group in a rate's condition; None for a law without counts."""
         return None if self.counts is None else self.counts[:, :, list(rate.given)].sum(axis=(0, 2))
 
     def estimable(self, rates: tuple[Rate, ...]) -> bool:
-        """Whether one of some rates at least can be compared between two groups."""
+        """Return whether at least one of some rates can be compared between two groups."""
         return any(self.of(rate).defined.sum() >= 2 for rate in rates)
 
 

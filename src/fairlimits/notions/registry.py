@@ -47,7 +47,7 @@ class Notion:
     rates: tuple[Rate, ...]
 
     def includes(self, other: Notion) -> bool:
-        """Whether whoever meets this notion meets the other one too."""
+        """Return whether any rule that meets this notion meets the other one too."""
         return set(other.rates) <= set(self.rates)
 
 
@@ -70,7 +70,7 @@ ALL_NOTIONS: tuple[str, ...] = (*NOTIONS, INDIVIDUAL)
 
 
 def title(name: str) -> str:
-    """Name of a notion in words."""
+    """Return the name of a notion in words."""
     return "individual fairness" if name == INDIVIDUAL else NOTIONS[name].title
 
 
@@ -89,7 +89,7 @@ _ALIASES: Mapping[str, str] = {
 
 
 def notion_name(name: object) -> str:
-    """Short name of a notion, from its code, its name in words or fairlearn's name for it."""
+    """Return the short name of a notion, from its code, its name in words or fairlearn's name for it."""
     plain = "".join(str(name).lower().replace("_", " ").replace("-", " ").split()).removesuffix("difference")
     if isinstance(name, str) and plain in _ALIASES:
         return _ALIASES[plain]
@@ -123,27 +123,27 @@ def check_tolerances(tolerances: Mapping[str, float]) -> dict[str, float]:
 
 
 def group_gaps(table: RateTable, scores: Floats) -> dict[str, Floats]:
-    """Gap of every group notion for scores of shape (..., N, G).
+    """Return the gap of every group notion for scores of shape (..., N, G).
 
     Returns
     -------
     dict of str to ndarray of shape (...)
-        EOd is the larger of its two; a notion is NaN if none of its rates can be compared.
+        EOd is the larger gap of its two rates; a notion is NaN if none of its rates can be compared.
     """
     gaps = {rate: table.of(rate).gap(scores) for notion in NOTIONS.values() for rate in notion.rates}
     return {name: widest(gaps[rate] for rate in notion.rates) for name, notion in NOTIONS.items()}
 
 
 def widest(gaps: Iterable[Floats]) -> Floats:
-    """Gap of a notion from those of its rates: the largest that is known."""
+    """Return the gap of a notion from those of its rates: the largest that is known."""
     return reduce(np.fmax, gaps)
 
 
 def enough_rows(name: str, counts: Ints) -> bool:
-    """Whether a rate of a group notion at least can be compared between two groups.
+    """Return whether at least one rate of a group notion can be compared between two groups.
 
-    A group whose rate has fewer than `ESTIMABLE_ROWS` rows behind it is set aside: this rate of it is left out. So a
-    notion that contains another, as EOd does EOp, can be compared wherever that one can.
+    A group whose rate has fewer than `ESTIMABLE_ROWS` rows behind it is set aside for this rate. So a notion
+    that includes another, as EOd does EOp, can be compared wherever that one can.
 
     Parameters
     ----------
@@ -156,9 +156,9 @@ def enough_rows(name: str, counts: Ints) -> bool:
 
 
 def estimable(table: RateTable, name: str) -> bool:
-    """Whether a rate of a notion at least can be compared between two groups (see `enough_rows`).
+    """Return whether at least one rate of a notion can be compared between two groups (see `enough_rows`).
 
-    Without counts, any mass is enough. Individual fairness compares cells and is always shown.
+    Without counts, any mass is enough. Individual fairness compares cells, and is always estimable.
     """
     return name == INDIVIDUAL or table.estimable(NOTIONS[name].rates)
 
@@ -171,7 +171,7 @@ def warn_of_nothing_to_compare(
     Parameters
     ----------
     names : iterable of str
-        Short names of the notions; what compares no groups is passed over.
+        Short names of the notions; individual fairness is ignored.
     groups : sequence of str
         The groups' names.
     counts : ndarray of int of shape (G, 2), or None
@@ -193,9 +193,9 @@ def warn_of_nothing_to_compare(
 
 
 def alike_score(names: Iterable[str], positive: float) -> float:
-    """Best score that all people can share without a gap in some notions.
+    """Return the most accurate score that everybody can have without a gap in some notions.
 
-    Deciding all alike, as most labels are, has no gap in a rate that counts the same decision for every label; in
+    Deciding everybody as the majority label has no gap in a rate that counts the same decision for every label; in
     others, such as accuracy, only a fair coin has none.
 
     Parameters
@@ -210,6 +210,6 @@ def alike_score(names: Iterable[str], positive: float) -> float:
 
 
 def alike_accuracy(names: Iterable[str], positive: float) -> float:
-    """Accuracy of giving everybody `alike_score`."""
+    """Return the accuracy of giving everybody `alike_score`."""
     score = alike_score(names, positive)
     return score * positive + (1 - score) * (1 - positive)

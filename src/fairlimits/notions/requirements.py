@@ -1,4 +1,4 @@
-"""Kinds of requirements: a limit of a rate, a ratio or a difference between groups."""
+"""Kinds of requirements: a bound on a rate, on a ratio or on a difference between groups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fairlimits.notions.rows import Requirement, Rows
 
 EACH_GROUP = "each group"
 
-# Of bounds that were eased.
+# Decimals of bounds that were eased.
 _DIGITS = 12
 
 Against = Literal["each other", "the rest", "the average"]
@@ -28,7 +28,7 @@ Against = Literal["each other", "the rest", "the average"]
 
 @dataclass(frozen=True)
 class Limit(Requirement):
-    """A rate of all people, of one group, or of each group, at least or at most something.
+    """A bound on a rate of all people, of one group or of each group.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ class Limit(Requirement):
 
     @property
     def needed(self) -> Rate:
-        """The rate that is looked at."""
+        """The rate that the requirement is about."""
         return RATES[self.rate]
 
     @property
     def room(self) -> float:
-        """By how much the requirement can be eased before it says nothing any more."""
+        """By how much the bound can be eased before every rule meets it."""
         return self.at_least if self.at_least is not None else 1 - (self.at_most or 0.0)
 
     def eased(self, by: float) -> Limit:
@@ -117,7 +117,7 @@ class Limit(Requirement):
         return Rows.of_rates(rates, weight, 0.0, low, high)
 
     def attained(self, rates: Floats, shares: Floats, compared: Flags, groups: Sequence[str]) -> float:
-        """Value of the rate; of each group the one that is farthest out."""
+        """Return the value of the rate; for "each group" the lowest, or with `at_most` the highest."""
         known = ~np.isnan(rates)
         if self.group is None:
             return float(shares[known] @ rates[known]) if known.any() else float("nan")
@@ -138,7 +138,7 @@ class Limit(Requirement):
 
 @dataclass(frozen=True)
 class Ratio(Requirement):
-    """The lowest rate of a group over the highest, at least something: 0.8 of selection rates is the four-fifths rule.
+    """A lower bound on the ratio of lowest to highest group rate; 0.8 for selection rates is the four-fifths rule.
 
     Parameters
     ----------
@@ -167,12 +167,12 @@ class Ratio(Requirement):
 
     @property
     def needed(self) -> Rate:
-        """The rate that is looked at."""
+        """The rate that the requirement is about."""
         return RATES[self.rate]
 
     @property
     def room(self) -> float:
-        """By how much the requirement can be eased before it says nothing any more."""
+        """By how much the bound can be eased before every rule meets it."""
         return self.at_least
 
     def eased(self, by: float) -> Ratio:
@@ -194,7 +194,7 @@ class Ratio(Requirement):
         )
 
     def attained(self, rates: Floats, shares: Floats, compared: Flags, groups: Sequence[str]) -> float:
-        """Lowest over highest rate; 1 where all are 0, for then they are equal."""
+        """Return lowest over highest rate; 1 where all are 0, for then they are equal."""
         known = rates[~np.isnan(rates) & compared]
         if len(known) < 2:
             return float("nan")
@@ -207,7 +207,7 @@ class Ratio(Requirement):
 
 @dataclass(frozen=True)
 class Difference(Requirement):
-    """How far apart the rates of groups may be.
+    """An upper bound on differences between the rates of groups.
 
     Parameters
     ----------
@@ -244,12 +244,12 @@ class Difference(Requirement):
 
     @property
     def needed(self) -> Rate:
-        """The rate that is looked at."""
+        """The rate that the requirement is about."""
         return RATES[self.rate]
 
     @property
     def room(self) -> float:
-        """By how much the requirement can be eased before it says nothing any more."""
+        """By how much the bound can be eased before every rule meets it."""
         return 1 - self.at_most
 
     def eased(self, by: float) -> Difference:
@@ -261,18 +261,18 @@ class Difference(Requirement):
         self.refuse_few_rows(table)
         rates = table.of(self.needed)
         if self.against == "each other":
-            # With z the lowest rate or less, no rate is farther above it than allowed.
+            # With z at most the lowest rate, no rate is more than the allowed difference above z.
             weight = np.eye(table.n_groups)[rates.defined]
             return Rows.of_rates(rates, weight, -1.0, 0.0, self.at_most)
-        # A rate differs from the average by a share of what it differs from the rest: that of the rest. Written with
-        # the rest, rows of large groups are not what rounding leaves of one less their share.
+        # A rate's difference from the average is that from the rest times the share of the rest. Written with the rest,
+        # the rows of large groups do not suffer from cancellation in one minus their share.
         weight, others = self._contrasts(table.shares(self.needed), rates.defined)
         bound = np.minimum(self.at_most / others, 1.0) if self.against == "the average" else self.at_most
         return Rows.of_rates(rates, weight, 0.0, -bound, bound)
 
     @staticmethod
     def _contrasts(shares: Floats, compared: Flags) -> tuple[Floats, Floats]:
-        """Each group's rate less that of all others together, as weights of the rates; and the share of the others."""
+        """Return each group's rate minus that of all others, as weights of the rates, and the share of the others."""
         weight, share = [], []
         for g in np.flatnonzero(compared):
             others = shares.copy()
@@ -284,12 +284,12 @@ class Difference(Requirement):
         return np.array(weight).reshape(-1, len(shares)), np.array(share)
 
     def weights(self, shares: Floats, compared: Flags) -> Floats:
-        """Every difference that is bounded, as weights of the groups' rates, of shape (C, G).
+        """Return every difference that is bounded, as weights of the groups' rates, of shape (C, G).
 
         Parameters
         ----------
         shares : ndarray of shape (G,)
-            Share of each group among the people who are looked at.
+            Share of each group among the people in the rate's condition.
         compared : ndarray of bool of shape (G,)
             Groups that are compared.
         """
@@ -301,7 +301,7 @@ class Difference(Requirement):
         return contrasts * others[:, None] if self.against == "the average" else contrasts
 
     def attained(self, rates: Floats, shares: Floats, compared: Flags, groups: Sequence[str]) -> float:
-        """The largest difference."""
+        """Return the largest difference."""
         known = ~np.isnan(rates)
         differences = self.weights(np.where(known, shares, 0.0), known & compared) @ np.where(known, rates, 0.0)
         return float(np.abs(differences).max()) if len(differences) else float("nan")
@@ -312,7 +312,7 @@ class Difference(Requirement):
 
 
 def _moved(bound: float) -> float:
-    """Return a bound that was eased, as people write it: without the last digits, which rounding leaves."""
+    """Return a bound that was eased, as people write it: without the last digits, which are rounding errors."""
     return min(max(round(bound, _DIGITS), 0.0), 1.0)
 
 

@@ -1,4 +1,4 @@
-"""What a requirement is: rows of a linear program, and a value that can be read off decided people."""
+"""What a requirement is: rows of a linear program, and a value that can be computed from decided people."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Rows:
     ----------
     coefficient : ndarray of shape (m, G, N)
     size : ndarray of shape (m, G, N)
-        What was added up in each coefficient: what it is rounded in proportion to.
+        Sum of the sizes of what was added up in each coefficient: its rounding error is in proportion to that.
     coin : ndarray of shape (m,)
-        What scores of 1/2 give each row.
+        Value of each row where all scores are 1/2.
     shared : ndarray of shape (m,)
         Entries of z, one more variable between 0 and 1 that only these rows have; all 0 if there is none.
     lower, upper : ndarray of shape (m,)
@@ -43,7 +43,7 @@ class Rows:
     def of_rates(
         cls, rates: AffineRates, weight: Floats, shared: Floats | float, lower: Floats | float, upper: Floats | float
     ) -> Rows:
-        """Weighted sums of the groups' rates, of shape (m, G), between bounds.
+        """Return rows that bound sums of the groups' rates with weights of shape (m, G).
 
         Deciding by a fair coin makes every rate 1/2.
         """
@@ -61,7 +61,7 @@ class Rows:
 
 
 class Requirement(Checked, ABC):
-    """Something that a rule must keep, linear in its scores."""
+    """A constraint that a rule must keep, linear in its scores."""
 
     @abstractmethod
     def rows(self, table: RateTable) -> Rows:
@@ -69,17 +69,17 @@ class Requirement(Checked, ABC):
 
     @abstractmethod
     def attained(self, rates: Floats, shares: Floats, compared: Flags, groups: Sequence[str]) -> float:
-        """Value of what is required.
+        """Return the value that the requirement bounds.
 
         Parameters
         ----------
         rates : ndarray of shape (G,)
-            The rate in each group; NaN where nobody is looked at.
+            The rate in each group; NaN for a group without people in the condition.
         shares : ndarray of shape (G,)
-            Share of each group among the people who are looked at.
+            Share of each group among the people in the rate's condition.
         compared : ndarray of bool of shape (G,)
             Whether enough rows stand behind the group's rate; else the group is set aside, and its people count only
-            where all people are looked at together.
+            in rates of all people together.
         groups : sequence of str
             The groups' names.
         """
@@ -87,12 +87,12 @@ class Requirement(Checked, ABC):
     @property
     @abstractmethod
     def needed(self) -> Rate:
-        """The rate that is looked at."""
+        """The rate that the requirement is about."""
 
     @property
     @abstractmethod
     def room(self) -> float:
-        """By how much the requirement can be eased before it says nothing any more."""
+        """By how much the bound can be eased before every rule meets it."""
 
     @abstractmethod
     def eased(self, by: float) -> Requirement:
@@ -109,7 +109,7 @@ class Requirement(Checked, ABC):
         return int(enough(rows).sum()) >= 2
 
     def refuse_few_rows(self, table: RateTable) -> None:
-        """Refuse what too few rows stand behind, where rows are counted."""
+        """Refuse a requirement with too few rows behind its value, where rows are counted."""
         rows = table.rows(self.needed)
         if rows is not None and not self.estimable(rows, table.groups):
             behind = listed([f"{name} {count}" for name, count in zip(table.groups, rows.tolist(), strict=True)])
@@ -119,6 +119,6 @@ class Requirement(Checked, ABC):
             )
 
     def value(self, table: RateTable, scores: Floats) -> float:
-        """Value of what is required, for scores of shape (N, G)."""
+        """Return the value that the requirement bounds, for scores of shape (N, G)."""
         rates = table.of(self.needed)
         return self.attained(rates.values(scores), table.shares(self.needed), rates.defined, table.groups)

@@ -1,9 +1,9 @@
-"""Score intervals: ends that stay right near 0 and 1, with few exceptions or none, for rates and what is made of them.
+"""Score intervals for rates and functions of them: valid near 0 and 1 too, with few events or none.
 
-A share gets Wilson's interval; differences and ratios of shares get ends that are put together from those of the shares
-(Newcombe, 1998; Zou and Donner, 2008); a paired difference gets Bonett and Price's (2012). Rows of unequal weight, and
-people decided by lot, enter by an effective number of rows: so many rows of equal weight, each decided 0 or 1, vary as
-much. Nothing is resampled, so the same rows always have the same intervals.
+A share gets Wilson's interval; the ends for differences and ratios are computed from those of the shares
+(MOVER: Newcombe, 1998; Zou and Donner, 2008); a paired difference gets Bonett and Price's (2012). Rows of unequal
+weight, and people decided by lot, enter by an effective number of rows: that many rows of equal weight, each decided 0
+or 1, have the same variance. Nothing is resampled, so the same rows always have the same intervals.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from fairlimits._util.types import Floats
 from fairlimits.notions.rates import Rate
 from fairlimits.notions.tallies import People, Tally
 
-# Scores that reach no farther than this are the same for everybody.
+# Scores within this range are the same for everybody.
 _ROUNDING = 1e-12
 
-# Points of the integral over the normal law, and how far it reaches.
+# Points of the integral over the normal distribution, and how far it reaches.
 _GRID = np.linspace(-9.0, 9.0, 2_001)
 
 
 def normal_quantile(confidence: float) -> float:
-    """Standard errors that a two-sided interval reaches."""
+    """Return how many standard errors a two-sided interval reaches."""
     return float(ndtri(0.5 + confidence / 2))
 
 
 @lru_cache(maxsize=256)
 def quantile_for_all(confidence: float, groups: int, rates: int = 1) -> float:
-    """Standard errors that intervals reach which hold for all pairs of groups, and for several rates, at once.
+    """Return how many standard errors intervals reach that hold for all pairs of groups and several rates at once.
 
-    Tukey's: the difference of any two of so many normal means. Rates of different people, as those of label 0 and of
-    label 1, miss independently.
+    Tukey's range: the largest difference of any two of that many normal means. Errors of rates of different people,
+    such as those of label 0 and of label 1, are independent.
     """
     each = confidence ** (1 / rates)
     density = np.exp(-(_GRID**2) / 2) / np.sqrt(2 * np.pi) * (_GRID[1] - _GRID[0])
@@ -66,11 +66,11 @@ class Shares:
     rows: Floats
 
     def at(self, point: int) -> Shares:
-        """The shares at one of several points."""
+        """Return the shares at one of several points."""
         return Shares(self.value[point], self.rows[point])
 
     def ends(self, z: float) -> tuple[Floats, Floats]:
-        """Ends of Wilson's intervals."""
+        """Return the ends of Wilson's intervals."""
         p = np.clip(self.value, 0.0, 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             over = z * z / self.rows
@@ -79,7 +79,7 @@ class Shares:
         return np.minimum(np.maximum(centre - reach, 0.0), p), np.maximum(np.minimum(centre + reach, 1.0), p)
 
     def contrast_ends(self, weights: Floats, z: float) -> tuple[Floats, Floats]:
-        """Ends of weighted sums of shares of different people, for weights of shape (C, shares), as (..., C)."""
+        """Return the ends for sums of shares of different people, with weights (C, shares), of shape (..., C)."""
         low, high = self.ends(z)
         value = np.nan_to_num(self.value)
         below, above = (np.nan_to_num(np.abs(end - self.value)) ** 2 for end in (low, high))
@@ -88,9 +88,9 @@ class Shares:
         return middle - np.sqrt(below @ plus + above @ minus), middle + np.sqrt(above @ plus + below @ minus)
 
     def ratio_ends(self, of: int, to: int, z: float) -> tuple[float, float]:
-        """Ends of one share as a multiple of another, which is not 0."""
+        """Return the ends for one share as a multiple of another, which is not 0."""
         (low_p, low_q), (high_p, high_q) = (end[..., [of, to]] for end in self.ends(z))
-        # Half a hit where there is none, so that the upper end has a middle to start from.
+        # Half an event where there is none, so that the upper end has an estimate to start from.
         p, q = max(float(self.value[of]), 0.5 / float(self.rows[of])), float(self.value[to])
         high_p = max(float(high_p), p)
         with np.errstate(divide="ignore"):
@@ -102,10 +102,10 @@ class Shares:
 def effective_rows(
     value: Floats, total: Floats, squares: Floats, scatter: Floats, rows: Floats, ends: tuple[Floats, Floats]
 ) -> Floats:
-    """How many rows of equal weight, each decided 0 or 1, vary as much as weighted ones with values from 0 to 1.
+    """Return the number of rows of equal weight, decided 0 or 1, of the same variance as weighted values from 0 to 1.
 
-    A row at each end of what values can be is added to both (Agresti and Caffo, 2000), else rows that happen to be
-    alike would seem to be alike for certain. Values that can be one thing only leave nothing to chance.
+    A pseudo-row at each end of the range of values is added to both (Agresti and Caffo, 2000), else rows that happen
+    to be alike would seem to be alike for certain. Where only one value is possible, nothing is left to chance.
 
     Parameters
     ----------
@@ -116,9 +116,9 @@ def effective_rows(
     scatter : ndarray
         Sum of squared weight times squared difference from the mean.
     rows : ndarray
-        Rows behind it.
+        Rows behind the mean.
     ends : (ndarray, ndarray)
-        Least and largest that a value can be.
+        Least and largest possible value.
     """
     low, high = ends
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -130,7 +130,7 @@ def effective_rows(
 
 
 class MeasuredRates:
-    """Rates of people whom scores decide on, with how much they vary: what intervals rest on.
+    """Rates of decided people, with how much they vary: what intervals are computed from.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class MeasuredRates:
     scores : ndarray of shape (points, n)
         Probability of deciding 1.
     found : Tally
-        Of the same scores.
+        Tally of the same scores.
     """
 
     def __init__(self, people: People, scores: Floats, found: Tally) -> None:
@@ -150,7 +150,7 @@ class MeasuredRates:
             return np.asarray(np.bincount(stratum, amount, 2 * groups).reshape(groups, 2), dtype=np.float64)
 
         self._squares = add_up(people.squares)
-        # Sums of squared weight times score, and times squared score: what any rate scatters by follows from them.
+        # Sums of squared weight times score, and times squared score: the scatter of any rate follows from them.
         self._first = np.stack([add_up(people.squares * own) for own in scores])
         self._second = np.stack([add_up(people.squares * own**2) for own in scores])
         self._ends = scores.min(axis=1, initial=1.0), scores.max(axis=1, initial=0.0)
@@ -162,14 +162,14 @@ class MeasuredRates:
         return self._measured(self.found.rate(rate), total, self._sums(event, given), rows, event[given])
 
     def overall(self, event: ArrayLike, given: Sequence[int] = (0, 1)) -> Shares:
-        """Measure the mean of what decisions count among all people, of shape (points, 1).
+        """Measure the mean over all people of what their decision counts, of shape (points, 1).
 
         Parameters
         ----------
         event : array-like of shape (2, 2)
             What a person of each label counts who is decided 0, and 1: from 0 to 1.
         given : sequence of int
-            Labels of the people who are looked at.
+            Labels of the people in the condition.
         """
         labels, counts = list(given), np.asarray(event, dtype=np.float64)
         mass, decided = self.found.mass[:, labels], self.found.decided[..., labels]
@@ -181,10 +181,10 @@ class MeasuredRates:
         return self._measured(value, total, sums, rows.astype(np.float64), counts[labels])
 
     def _sums(self, event: Floats, given: list[int]) -> list[Floats]:
-        """Sums of squared weight, times the rate's value and its square, of shapes (G,) and (points, G)."""
+        """Return sums of squared weight, times the rate's value and its square, of shapes (G,) and (points, G)."""
         at = (event[:, 1] - event[:, 0])[given]
         squares, first, second = self._squares[:, given], self._first[..., given], self._second[..., given]
-        # A value is the score, or one less the score.
+        # A value is the score, or one minus the score.
         start = event[given, 0]
         once = start * squares + at * first
         twice = start**2 * squares + 2 * start * at * first + at**2 * second

@@ -1,4 +1,4 @@
-"""Requirements and objectives as plain data: every bound to its last digit, every group's name as it is."""
+"""Requirements and objectives as plain data: with every digit of the bounds, and groups' names as they are."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def pack_objective(objective: Objective) -> dict[str, Any]:
 
 
 def unpack_objective(record: Any) -> Objective:
-    """Read what `pack_objective` gave."""
+    """Read what `pack_objective` returned."""
     plain.field(record, "name", str, "The objective")
     for known in (ACCURACY, BALANCED_ACCURACY):
         if record == {"name": known.name}:

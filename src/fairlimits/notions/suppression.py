@@ -1,8 +1,8 @@
-"""Rates and gaps of groups that rest on too few people, left out before anybody sees them.
+"""Suppression of rates and gaps of groups that rest on too few people, before anybody sees them.
 
-A group's label and decision part its people in four. Its base rate and its selection rate are shown if enough people
-are on both sides of them; what tells how decisions and labels go together (TPR, FPR, accuracy, precision) only if
-enough are in all four parts, for from some of these the others can be worked out. A gap is shown if both groups that it
+Label and decision divide the people of a group in four. Its base rate and its selection rate are shown if enough people
+are on both sides of them; rates that depend on label and decision together (TPR, FPR, accuracy, precision) only if
+enough are in all four parts, for the others can be worked out from some of them. A gap is shown if both groups that it
 lies between are.
 """
 
@@ -37,7 +37,7 @@ def suppress_rates(found: GroupRates, least: int | None, hidden: Collection[str]
     least : int or None
         Fewest people that a figure may rest on; None leaves nothing out.
     hidden : collection of str
-        Groups to be left out anyway, because they are elsewhere.
+        Groups to be left out anyway, because they are left out elsewhere.
     """
     if least is None:
         return found
@@ -79,7 +79,7 @@ def suppress_evaluation(found: Evaluation, least: int | None, hidden: Collection
 
 
 def _withheld(found: GroupRates, parts: Floats, least: int) -> dict[str, Flags]:
-    """Which groups each figure is left out for, from their people by label and decision."""
+    """Return the groups that each figure is left out for, from their people by label and decision."""
     known = np.array([estimate.known for estimate in found.figures["accuracy"]])
     by_label = np.column_stack([parts[:, [0, 2]].sum(axis=1), parts[:, [1, 3]].sum(axis=1)])
     by_decision = np.column_stack([parts[:, :2].sum(axis=1), parts[:, 2:].sum(axis=1)])
@@ -97,12 +97,12 @@ def _without(figures: tuple[Estimate, ...], hide: Flags) -> tuple[Estimate, ...]
 
 
 def _is_top(ratios: tuple[Estimate, ...]) -> Flags:
-    """Whose rate all others are compared with: shown beside a ratio, another rate would give it away."""
+    """Return whose rate all ratios are relative to: another rate beside its ratio would give that rate away."""
     return np.array([ratio.value == 1 for ratio in ratios])
 
 
 def _gap(found: GroupRates, name: str, figures: dict[str, tuple[Estimate, ...]]) -> Gap:
-    """The gap of a notion, unless it lies between groups of which one is left out, or nothing says which."""
+    """Return the gap of a notion, suppressed if one of its two groups is left out, or any if it names none."""
     gap = found.gaps[name]
     if not gap.estimate.known:
         return gap
@@ -115,12 +115,12 @@ def _gap(found: GroupRates, name: str, figures: dict[str, tuple[Estimate, ...]])
 
 
 def _figures_of(rate: str, figures: Mapping[str, tuple[Estimate, ...]]) -> tuple[Estimate, ...]:
-    """Figures that a rate is suppressed with: its own, or those of accuracy, which need most people."""
+    """Return the figures that a rate is suppressed with: its own, or those of accuracy, which need most people."""
     return figures.get(rate, figures["accuracy"])
 
 
 def _hides(text: str, rates: GroupRates) -> bool:
-    """Whether what a requirement is about tells of a group that is left out."""
+    """Return whether the value of a requirement tells something about a group that is left out."""
     (requirement,) = read_requirements(text)
     if isinstance(requirement, Limit) and requirement.group is None:
         return False

@@ -1,6 +1,6 @@
-"""What decided people add up to: masses of people, and of those decided 1, by group and label, and what follows.
+"""Tallies of decided people: masses of people, and of those decided 1, by group and label, and rates from them.
 
-Everything that is said of decisions is a function of these two tables. Resampling the rows gives them again and again.
+Every figure about decisions is a function of these two tables. A bootstrap computes them for each resample.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class People(Protocol):
 
     @property
     def shares(self) -> Floats:
-        """What the people of each entry count, as a share of all."""
+        """Weight of each entry, as a share of the total."""
 
     @property
     def squares(self) -> Floats:
-        """Sum of the squares of what the people of each entry count: ``shares**2`` where an entry is one person."""
+        """Sum over the people of each entry of the squares of their shares: ``shares**2`` where it is one person."""
 
     @property
     def times(self) -> Ints:
-        """People of each entry who count: 1, or 0 for one without weight, where an entry is one person."""
+        """Number of people of each entry with a weight above 0: 1 or 0, where an entry is one person."""
 
     @property
     def n_rows(self) -> int:
@@ -66,7 +66,7 @@ class Tally:
     mass : ndarray of shape (..., G, 2)
     decided : ndarray of shape (..., points, G, 2)
     counts : ndarray of int of shape (G, 2)
-        Rows behind the masses; of resampled ones, those that were resampled.
+        Rows behind the masses; for resamples, the original rows.
     """
 
     mass: Floats
@@ -74,14 +74,14 @@ class Tally:
     counts: Ints
 
     def accuracy(self) -> Floats:
-        """Share of people who are decided as their label says, of shape (..., points); NaN without any."""
+        """Share of people whose decision equals their label, of shape (..., points); NaN without people."""
         right = self.decided[..., 1] + self.mass[..., None, :, 0] - self.decided[..., 0]
-        # A resample of very few rows can be without any.
+        # A resample of very few rows can have none.
         with np.errstate(invalid="ignore"):
             return np.asarray(right.sum(axis=-1) / self.mass.sum(axis=(-1, -2))[..., None])
 
     def rate(self, rate: Rate) -> Floats:
-        """A rate in each group, of shape (..., points, G); NaN for a group without mass in the condition."""
+        """Return a rate in each group, of shape (..., points, G); NaN for a group without mass in the condition."""
         event = np.asarray(rate.event)
         hit = self.decided * event[:, 1] + (self.mass[..., None, :, :] - self.decided) * event[:, 0]
         chosen = list(rate.given)
@@ -89,26 +89,26 @@ class Tally:
             return np.asarray(hit[..., chosen].sum(axis=-1) / self.mass[..., None, :, chosen].sum(axis=-1))
 
     def compared(self, rate: Rate) -> Floats:
-        """A rate in each group as `rate` has it; NaN too for a group that is set aside, for too few rows behind it."""
+        """Return a rate in each group as `rate` does; NaN too for a group that is set aside, for too few rows."""
         return np.where(enough(self.rows(rate)), self.rate(rate), np.nan)
 
     def rows(self, rate: Rate) -> Ints:
-        """Rows of each group whom a rate looks at, of shape (G,)."""
+        """Return the rows of each group in a rate's condition, of shape (G,)."""
         return np.asarray(self.counts[:, list(rate.given)].sum(axis=1))
 
     def shares(self, rate: Rate) -> Floats:
-        """Share of each group among the people whom a rate looks at, of shape (..., G)."""
+        """Return the share of each group among the people in a rate's condition, of shape (..., G)."""
         people = self.mass[..., list(rate.given)].sum(axis=-1)
         total = people.sum(axis=-1, keepdims=True)
         return np.asarray(people / np.where(total > 0, total, 1.0))
 
     def gap(self, name: str) -> Floats:
-        """Gap of a group notion, of shape (..., points); NaN where no rate of it can be compared between two groups."""
+        """Return the gap of a group notion, (..., points); NaN where none of its rates can be compared."""
         return widest(spread(self.compared(rate)) for rate in NOTIONS[name].rates)
 
 
 def tally(people: People, scores: Floats) -> Tally:
-    """Add up what scores of shape (points, n) decide on rows."""
+    """Tally the decisions that scores of shape (points, n) make on rows."""
     share, stratum = people.shares, _strata(people)
     groups = len(people.groups)
 
@@ -120,10 +120,10 @@ def tally(people: People, scores: Floats) -> Tally:
 
 
 def resampled(people: People, scores: Floats, resamples: int, random_state: int) -> Tally:
-    """Add up again for rows drawn anew, `resamples` times: each row is drawn a Poisson number of times.
+    """Tally `resamples` times rows drawn anew, each a Poisson number of times (Poisson bootstrap).
 
-    So the rows of an entry are drawn a Poisson number of times as well. Rows that differ in weight vary as fewer equal
-    ones do.
+    So the rows of an entry are drawn a Poisson number of times as well. An entry of rows that differ in weight varies
+    as an effective, smaller number of equal rows.
     """
     rng = np.random.default_rng(random_state)
     groups = len(people.groups)
@@ -148,7 +148,7 @@ def resampled(people: People, scores: Floats, resamples: int, random_state: int)
 
 
 def counts_of(people: People) -> Ints:
-    """Rows that count, by group and label, of shape (G, 2)."""
+    """Return the rows that count, by group and label, of shape (G, 2)."""
     # A double holds whole numbers up to 2^53 exactly.
     found = np.bincount(_strata(people), weights=people.times, minlength=2 * len(people.groups))
     return np.asarray(found.reshape(-1, 2).astype(np.int64))

@@ -14,20 +14,20 @@ from fairlimits.errors import InputError
 
 Distances: TypeAlias = Floats | sp.coo_array
 
-# Whole numbers beyond this are not all floats, and their sums may overflow.
+# Not all whole numbers above this are floats, and their sums may overflow.
 _LARGEST = 2**53
 
 _ROUNDING = 1e-9
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array, which nobody can change any more."""
+    """Return the array, made read-only."""
     array.setflags(write=False)
     return array
 
 
 def numbers(values: Any, what: str) -> Floats:
-    """Read values as numbers, or say what they are to be."""
+    """Return values as an array of numbers, or say what they must be."""
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -35,7 +35,7 @@ def numbers(values: Any, what: str) -> Floats:
 
 
 def whole_numbers(values: Any, what: str) -> Ints:
-    """Read values as whole numbers, or say that they are not."""
+    """Return values as an array of whole numbers, or say that they are not."""
     found = np.asarray(values)
     if found.dtype.kind not in "iu":
         wide = numbers(values, what)
@@ -47,21 +47,21 @@ def whole_numbers(values: Any, what: str) -> Ints:
 
 
 def check_counted(mass: Floats, counts: Ints) -> None:
-    """Refuse masses that are not the shares of the rows that they were counted from."""
+    """Refuse masses that are not shares of the counts they are said to come from."""
     rows = counts.sum()
     if rows == 0 or np.abs(mass - counts / rows).max() > _ROUNDING:
         raise InputError("The mass is not the share of the rows that the counts say.")
 
 
 def check_index(what: str, number: int | None, size: int) -> None:
-    """Refuse a position that is none of `size`."""
-    # Not left to the array, which counts negative numbers from its end.
+    """Refuse a position outside 0 to `size` - 1."""
+    # Not left to indexing, which counts negative numbers from the end.
     if number is not None and not (isinstance(number, int | np.integer) and 0 <= number < size):
         raise InputError(f"The {what} is {number!r}; it must be a whole number from 0 to {size - 1}.")
 
 
 def checked_mass(mass: ArrayLike) -> Floats:
-    """Probabilities of cell, group and label, if they are that."""
+    """Return probabilities of cell, group and label, after checking them."""
     array = numbers(mass, "mass")
     if array.ndim != 3 or array.shape[2] != 2 or 0 in array.shape:
         raise InputError(
@@ -75,7 +75,7 @@ def checked_mass(mass: ArrayLike) -> Floats:
 
 
 def checked_distances(distances: Any, cells: int) -> Distances:
-    """Distances between cells, dense or one entry a pair, if they are that."""
+    """Return distances between cells, dense or sparse with one entry per pair, after checking them."""
     shape = np.shape(distances)
     if shape != (cells, cells):
         raise InputError(f"The distances have shape {shape}; they must be {(cells, cells)}, a row for each cell.")
@@ -101,7 +101,7 @@ def checked_distances(distances: Any, cells: int) -> Distances:
 
 
 def pack_distances(distances: Distances | None) -> dict[str, NDArray[Any]]:
-    """Distances as named arrays."""
+    """Return distances as named arrays."""
     if distances is None:
         return {}
     if isinstance(distances, np.ndarray):
@@ -111,7 +111,7 @@ def pack_distances(distances: Distances | None) -> dict[str, NDArray[Any]]:
 
 
 def unpack_distances(arrays: Mapping[str, NDArray[Any]], cells: int) -> Any:
-    """Distances from what `pack_distances` returned, not checked yet; None if there are none."""
+    """Return the distances that `pack_distances` packed, not checked yet; None if there are none."""
     if "first" not in arrays:
         return arrays.get("distances")
     return sp.coo_array((arrays["pair_distances"], (arrays["first"], arrays["second"])), shape=(cells, cells))

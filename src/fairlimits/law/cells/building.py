@@ -33,16 +33,16 @@ from fairlimits.law.cells.streaming import count_stream, train_codebook
 from fairlimits.law.generators import Generator, check_size, make_generator
 from fairlimits.law.outcome import Outcome, StreamedOutcome, estimate_outcome
 
-# What `DEFAULT_GENERATOR` stands for.
+# The generator that `DEFAULT_GENERATOR` stands for.
 _GENERATOR = "cart"
 CELLS = 256
-"""Cells where no number is asked for, but for outcome cells of more than two groups."""
+"""Default number of cells, except for outcome cells of more than two groups."""
 
 # Outcome cells lie in 2 G dimensions: with eight groups, 256 of them lose 0.4 points of accuracy that 2,048 do not.
 _CELLS_PER_SQUARED_GROUPS = 64
 _MOST_CELLS = 2_048
 
-# Rows for each cell among which distinct ones are looked for, and digits in which two must differ to count as two.
+# Rows per cell that are searched for distinct ones, and decimals in which rows must differ to be distinct.
 _ROWS_LOOKED_AT = 16
 _DIGITS = 5
 
@@ -69,12 +69,12 @@ def discretize(
 
     By default q(x) = P(A, Y | x) is estimated, and people with alike q are put into one cell: q is all that accuracy
     and group notions depend on, so a few hundred cells lose nothing. Their masses are sums of q. With
-    ``partition="blend"`` the cells cut q and the features together, so that neighbouring cells are both alike and told
-    apart where it matters: for individual fairness and maps.
+    ``partition="blend"`` the cells cut q and the features together, so that near cells have similar people and still
+    differ where q does: for individual fairness and maps.
 
     With ``partition="features"``, as in the paper, the features are encoded, cut into cells by Lloyd's algorithm, and
     the rows of each cell, group and label are counted. Such cells spend their resolution on differences that do not
-    matter, and limits on them lie too low: by four points of accuracy on Adult. With a generator, the rows that are cut
+    matter, and limits on them are too low: by four points of accuracy on Adult. With a generator, the rows that are cut
     and counted are `n_samples` new ones, drawn from what the generator learned of the table.
 
     A table that does not fit into memory, or is on a cluster, is given as a path, an Arrow dataset or a Dask DataFrame.
@@ -171,7 +171,7 @@ def _cut_features(
     random_state: int,
     tell: Progress,
 ) -> CellDistribution:
-    """Cut and count rows in memory, or what a generator draws after it learned them."""
+    """Cut the features of rows in memory, or of rows that a generator drew, into cells, and count the rows."""
     cells = default_cells(data, FEATURES) if cells is None else cells
     relative_error = DEFAULT_RELATIVE_ERROR if relative_error is None else relative_error
     encoding = Encoding.fit(data)
@@ -201,9 +201,9 @@ def _cut_features(
 def _drawn(
     data: Dataset, generator: str | Generator, n_samples: int, cells: int, random_state: int, tell: Progress
 ) -> tuple[Dataset, str]:
-    """Rows of a generator that learned the table, and its name."""
+    """Return rows drawn by a generator that learned the table, and its name."""
     recipe = make_generator(_GENERATOR if generator == DEFAULT_GENERATOR else generator)
-    # Generated rows make no more people of those there are.
+    # Checked on the real rows: generating more adds no people.
     check_enough_rows(int(data.counts.sum()), cells)
     _check_samples(n_samples, cells, len(data.groups), len(data.columns))
     fitted = recipe.fit(data, random_state, lambda done, words: tell(0.2 * done, words))
@@ -212,17 +212,17 @@ def _drawn(
 
 
 def default_cells(data: Dataset, partition: Partition) -> int:
-    """Return the number of cells where none is asked for: no more than there are rows that count, or distinct ones."""
+    """Return the default number of cells: at most the number of rows that count, or of distinct ones."""
     counted = np.flatnonzero(data.shares > 0)
     if partition != FEATURES:
         return min(_outcome_cells(len(data.groups), partition), len(counted))
-    # A few rows more than cells tell as much as all of them.
+    # A few rows per cell are enough to find whether there are as many distinct ones as cells.
     some = data.take(counted[: _ROWS_LOOKED_AT * CELLS])
     return min(CELLS, len(np.unique(np.round(Encoding.fit(data).transform_dataset(some), _DIGITS), axis=0)))
 
 
 def _outcome_cells(groups: int, partition: Partition) -> int:
-    """Number of cells that cut q, where none is asked for."""
+    """Return the default number of cells that cut q."""
     return min(max(CELLS, _CELLS_PER_SQUARED_GROUPS * groups**2), _MOST_CELLS) if partition == "outcome" else CELLS
 
 
@@ -235,7 +235,7 @@ def _cut_stream(
     random_state: int,
     tell: Progress,
 ) -> CellDistribution:
-    """Cut an estimate of q for rows that are not in memory, which is made first if there is none."""
+    """Cut an estimate of q for rows that are not in memory; it is made first if there is none."""
     share = 0.7 if outcome is None else 0.0
     known = outcome
     if known is None:
@@ -257,7 +257,7 @@ def _cut_stream(
 
 
 def _refuse_generator(generator: str | Generator | None, why: str, instead: str = "") -> None:
-    """Refuse a generator that was named where rows are taken as they are."""
+    """Refuse a named generator where rows are taken as they are."""
     if generator not in (None, DEFAULT_GENERATOR):
         name = generator if isinstance(generator, str) else getattr(generator, "name", type(generator).__name__)
         raise InputError(f"The generator is {name!r}, but {why} as they are; leave the generator out{instead}.")
@@ -329,7 +329,7 @@ def _distribution(
     centroids: NDArray[np.float32],
     origin: Origin,
 ) -> CellDistribution:
-    """Divide counts by their sum, and keep the sum of weights, without which shares of several sites do not add up."""
+    """Divide counts by their sum, and keep the sum of weights, which `merge` needs to add up several sites."""
     total = float(counts.weight.sum())
     if origin.counted and schema.weight is not None:
         origin = replace(origin, total_weight=total)

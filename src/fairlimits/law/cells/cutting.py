@@ -29,13 +29,13 @@ from fairlimits.law.outcome import Outcome, StreamedOutcome, estimate_outcome
 _BLEND = 0.5
 
 ROWS_PER_CELL = 64
-"""Rows for each cell that cells are placed by: more place them no better, and take longer."""
+"""Rows per cell that cells are placed by: more take longer, and place them no better."""
 
-# Where cells cut q alone, there are more of them than matter: how exactly they are placed does not.
+# Where cells cut q alone there are more than enough of them, and how exactly they are placed does not matter.
 _RELATIVE_ERROR = 0.01
 _PASSES = 300
 
-# Digits in which two points must differ to count as two.
+# Decimals in which two points must differ to be distinct.
 _DIGITS = 5
 
 
@@ -51,7 +51,7 @@ def cut_outcome(
     """Cut an estimate of q, alone or with the features, into cells whose masses are sums of q (see `discretize`)."""
     if isinstance(outcome, StreamedOutcome) or (outcome is not None and outcome.data is not data):
         raise InputError("The outcome was estimated on other rows; give the Dataset that it was made from.")
-    # Said before the estimate is made, which takes a while.
+    # Checked before the estimate is made, which takes a while.
     check_enough_rows(int(data.counts.sum()), cells)
     known = outcome
     if known is None:
@@ -75,12 +75,12 @@ def cut_outcome(
 
 
 def features_weight(partition: Partition) -> float:
-    """Weight of the features among what the cells cut."""
+    """Return the weight of the features in the space that the cells cut."""
     return _BLEND if partition == "blend" else 0.0
 
 
 def error_to_stop_at(relative_error: float | None, partition: Partition) -> float:
-    """Share by which a pass must lower the quantization error for another one to follow."""
+    """Return the share by which a pass must lower the quantization error for another one to follow."""
     if relative_error is not None:
         return relative_error
     return DEFAULT_RELATIVE_ERROR if partition == "blend" else _RELATIVE_ERROR
@@ -89,19 +89,19 @@ def error_to_stop_at(relative_error: float | None, partition: Partition) -> floa
 def place_cells(
     points: Rows, cells: int, partition: Partition, relative_error: float, random_state: int, tell: Progress
 ) -> Codebook:
-    """Place cells by some rows."""
+    """Fit the codebook of cells to some rows."""
     find = _people if partition == "blend" else _chances
     return find(points, cells, relative_error, random_state, tell)
 
 
 def _chances(points: Rows, cells: int, relative_error: float, random_state: int, tell: Progress) -> Codebook:
-    """Place cells of q alone, quickly."""
+    """Fit a codebook to q alone, quickly."""
     tell(0.0, "cutting cells")
     return refine(points, split_start(points, cells), relative_error, _PASSES, tell)
 
 
 def _people(points: Rows, cells: int, relative_error: float, random_state: int, tell: Progress) -> Codebook:
-    """Place cells that people are compared by, and moved between: well."""
+    """Fit a codebook carefully, for cells that people are compared by and moved between."""
     # Where most people have a twin, there are fewer points to cut than cells were asked for.
     cells = min(cells, len(np.unique(np.round(points.values, _DIGITS), axis=0)))
     return fit_codebook(
@@ -155,13 +155,13 @@ def _summed(
 
 
 def _sums(at: Ints, share: Floats, values: Floats | Floats32, cells: int) -> Floats:
-    """Weighted sum of rows in each cell, column by column."""
+    """Return the weighted sum of rows in each cell, column by column."""
     columns = [np.bincount(at, weights=share * column, minlength=cells) for column in values.T]
     return np.stack(columns, axis=1).astype(np.float64)
 
 
 def _sample(rows: Ints, most: int, random_state: int) -> Ints:
-    """Some of the rows, drawn without replacement, if there are more than `most`."""
+    """Return the rows, or `most` of them drawn without replacement if there are more."""
     if len(rows) <= most:
         return rows
     return np.sort(np.random.default_rng(random_state).choice(rows, most, replace=False))

@@ -172,7 +172,7 @@ class CellDistribution(Checked, Shown):
     def small_groups_note(self) -> str | None:
         """Which groups are too small to speak about, by the rows that were counted; None if none are.
 
-        That groups were joined, or dropped, is said where the table is read (`Dataset.small_groups_note`).
+        `Dataset.small_groups_note` says whether groups were joined or dropped when the table was read.
         """
         return None if self.counts is None else set_aside_note(self.groups, self.counts.sum(axis=0))
 
@@ -230,8 +230,8 @@ class CellDistribution(Checked, Shown):
             meaning for cells of the features.
         group : ndarray of int of shape (n,), optional
             Each row's group, for a rule that sees it. Where cells cut q alone, such a rule depends on nothing but the
-            chance of label 1 in the row's own group, so rows go to cells in the order of that, and to each as many of a
-            group as it has of the group's people.
+            chance of label 1 in the row's own group, so the rows of a group go to cells in the order of that
+            chance, to each cell the share of the group's people that it holds.
         """
         if isinstance(rows, Dataset):
             self._check_features(rows)
@@ -336,8 +336,8 @@ class CellDistribution(Checked, Shown):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the distribution to one file (``.npz``, without pickle).
 
-        Where an estimate was learned with a classifier of your own, the classifier is not in the file, so that no rows
-        can be placed in the cells again; `fairlimits.save` keeps it.
+        A classifier of your own that q was estimated by is not in the file, so that rows cannot be placed in the cells
+        again; `fairlimits.save` keeps it.
         """
         header, arrays = self._pack()
         write_archive(path, _KIND, header, arrays)

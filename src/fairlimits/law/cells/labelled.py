@@ -1,4 +1,4 @@
-"""`LabelledCells`: labels of people who were counted and not kept, in the cells that were made of them."""
+"""`LabelledCells`: labels of people who were counted and not kept, by the cells that were made from them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ class LabelledCells:
     Parameters
     ----------
     hidden, seen : CountedPeople
-        The people, each placed by an estimate that did not see them: for rules that do not see the group, and for those
-        that do.
+        The people, each placed by an estimate that did not see them: for rules with the group hidden, and seen.
     hidden_cells, seen_cells : ndarray of int
         Cell of each of their entries.
     """

@@ -1,4 +1,4 @@
-"""`merge`: distributions that were counted on the same cells, at several places or on several days, as one."""
+"""`merge`: distributions that were counted on the same cells, at several sites or on several days, as one."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _REMEDY = "count the rows again on the cells of the first, with discretize(rows,
 def merge(distributions: Sequence[CellDistribution]) -> CellDistribution:
     """Add up what was counted on the same cells.
 
-    The result is what counting all the rows at once would have given: each distribution has the share of its rows, or
-    of their weights.
+    The result is the same as counting all the rows at once: each distribution counts by its number of rows, or by
+    their weights.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def merge(distributions: Sequence[CellDistribution]) -> CellDistribution:
 
 
 def _weight(dist: CellDistribution) -> Floats:
-    """Weights that were counted, before they were divided by their sum."""
+    """Return the weights that were counted, before they were divided by their sum."""
     total = dist.origin.total_weight
-    # Without weights, whole numbers to the last digit.
+    # Without weights, exact whole numbers.
     return np.asarray(dist.counts, dtype=np.float64) if total is None else dist.mass * total
 
 

@@ -30,11 +30,11 @@ from fairlimits.law.cells.pairwise import CityBlock, Distances, Given, pairs_wit
 
 Mode = Literal["mean", "each", "all", "paper"]
 
-# Beyond, whole numbers are no floats.
+# Above this, not all whole numbers are floats.
 _LARGEST = 2**1000
 
 MOST_CELLS = 16_384
-"""Cells that are all compared with each other, 134 million pairs; beyond, give the neighbours as a sparse graph."""
+"""Most cells that are all compared with each other (134 million pairs); for more, give a sparse neighbour graph."""
 
 
 @dataclass(frozen=True)
@@ -111,25 +111,25 @@ class Pairs:
 
 
 def can_compare(dist: CellDistribution) -> bool:
-    """Whether the cells of a distribution can be compared with each other."""
+    """Return whether the cells of a distribution can be compared with each other."""
     if dist.distances is not None:
         return True
     return dist.centroids is not None and dist.n_cells <= MOST_CELLS
 
 
 def cell_distances(dist: CellDistribution) -> Floats:
-    """Distances between all cells, as an (N, N) array."""
+    """Return the distances between all cells, as an (N, N) array."""
     if isinstance(dist.distances, np.ndarray):
         return dist.distances
     return np.asarray(squareform(pdist(_points(dist), "cityblock")))
 
 
-# Sweeps solve many programs on one distribution; its pairs are the same for all of them.
+# Cached: sweeps solve many programs on one distribution, with the same pairs.
 _known: WeakKeyDictionary[CellDistribution, dict[Neighbourhood, Pairs]] = WeakKeyDictionary()
 
 
 def neighbour_pairs(dist: CellDistribution, neighbourhood: Neighbourhood) -> Pairs:
-    """Pairs of cells that are neighbours and both have mass.
+    """Return the pairs of cells that are neighbours and both have mass.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def neighbour_pairs(dist: CellDistribution, neighbourhood: Neighbourhood) -> Pai
 
 
 def nearest_cell(dist: CellDistribution, cells: Ints, among: Ints) -> Ints | None:
-    """For each of `cells` the nearest one `among` others; None where distances are not known for all."""
+    """Return for each of `cells` the nearest one `among` others; None where distances are not known for all."""
     if isinstance(dist.distances, np.ndarray):
         return np.asarray(among[dist.distances[np.ix_(cells, among)].argmin(axis=1)])
     if dist.centroids is None or dist.encoding is None:
@@ -165,7 +165,7 @@ def _find_pairs(dist: CellDistribution, neighbourhood: Neighbourhood) -> Pairs:
         )
     eta = neighbourhood.eta
     if dist.distances is not None and not isinstance(dist.distances, np.ndarray):
-        # A sparse graph names the neighbours itself; a percentile of distances it lacks has no meaning.
+        # A sparse graph names the neighbours itself; a percentile of only its distances has no meaning.
         first, second = (np.asarray(axis, dtype=np.int64) for axis in dist.distances.coords)
         distance: Floats = dist.distances.data
         near = np.arange(len(distance)) if eta is None else np.flatnonzero(distance <= eta)
@@ -189,19 +189,19 @@ def _distances(dist: CellDistribution) -> Distances:
 
 
 def _points(dist: CellDistribution) -> Floats:
-    """Points between which the city-block distance is the mixed distance of the cells."""
+    """Return points between which the city-block distance is the mixed distance of the cells."""
     if dist.centroids is None or dist.encoding is None:
         raise InputError("The distances of all cells are needed, and this distribution does not have them.")
     return _weighted_centroids(dist.centroids, dist.encoding)
 
 
 def _weighted_centroids(centroids: Any, encoding: Encoding) -> Floats:
-    """Centroids scaled so that the city-block distance between them is the mixed distance."""
+    """Return centroids scaled so that the city-block distance between them is the mixed distance."""
     weights = np.ones(encoding.n_columns)
     for feature in encoding.features:
         if feature.kind == "categorical":
             # Entries are frequencies times sqrt(1/2); half the sum of frequency differences is wanted.
             weights[feature.start : feature.stop] = math.sqrt(0.5)
-    # That a number is missing belongs to the number's own difference, and is not a further feature.
+    # Whether a number is missing is part of the difference in that number, not a further feature.
     features = sum(feature.kind != "missing" for feature in encoding.features)
     return np.asarray(centroids, dtype=np.float64) * weights / features

@@ -1,4 +1,4 @@
-"""`Origin`: how a distribution on cells was made, kept with it; and how one is made where nothing is said."""
+"""`Origin`: how a distribution on cells was made, kept with it; and the defaults for making one."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ FEATURES: Partition = "features"
 """The partition whose cells are found by the nearest centroid."""
 
 DEFAULT_GENERATOR = "auto"
-"""Where no generator is named: trees for cells of the features of rows in memory, and none elsewhere."""
+"""The default generator: trees for cells of the features of rows in memory, and none elsewhere."""
 
 DEFAULT_SAMPLES = 1_000_000
-"""Rows to generate, where no number is given."""
+"""Default number of rows to generate."""
 
-# The least that each whole number can be.
+# The least value of each whole number.
 _WHOLE = {"rows": 0, "n_samples": 1, "random_state": 0, "iterations": 0, "merged": 1}
 
 
 @dataclass(frozen=True)
 class Origin(Described):
-    """How a distribution was made; None is what is not known, or has no meaning for it.
+    """How a distribution was made; a field is None where it is not known, or has no meaning.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Origin(Described):
     partition : {"features", "outcome", "blend"}, default="features"
         What the cells cut.
     generator : str, optional
-        Whose rows the masses are counted from; by default those of the table.
+        Generator whose rows the masses are counted from; by default they are those of the table.
     n_samples : int, optional
         Rows that were generated.
     random_state : int, optional
@@ -48,8 +48,7 @@ class Origin(Described):
     iterations : int, optional
         Passes of Lloyd's iteration over all rows.
     total_weight : float, optional
-        Sum of the weights, where rows have weights and were counted: without it, the shares of several sites do not
-        add up.
+        Sum of the weights, where rows have weights and were counted; `merge` needs it to add up several sites.
     merged : int, optional
         Distributions that were added up.
     """

@@ -19,10 +19,10 @@ from fairlimits.law.outcome.classifiers import ClassifierLaw
 from fairlimits.law.outcome.codes import Columns
 from fairlimits.law.outcome.models import OutcomeModel, Packed
 
-# Points whose squares spread by less than this share of their size are the same.
+# Points whose variance is below this share of their mean square are the same.
 _ROUNDING = 1e-12
 
-# What scales can come to: points that spread by less than a rounding error are not blown up.
+# Range of scales: points that differ by less than a rounding error are not blown up.
 _LARGEST = 1e12
 
 
@@ -30,8 +30,8 @@ _LARGEST = 1e12
 class Space(Checked):
     """Where rows lie: by their q, by their features, or by both.
 
-    An entry of q is divided by the square root of its mean, so that small groups and rare labels are told apart as
-    well as large ones. Both parts are scaled to a mean square distance from their centre of 1 before they are
+    An entry of q is divided by the square root of its mean, so that small groups and rare labels are resolved as well
+    as large ones. Both parts are scaled to a mean square distance from their centre of 1 before they are
     weighted.
 
     Parameters
@@ -62,7 +62,7 @@ class Space(Checked):
         )
 
     def place(self, q: Floats, encoded: NDArray[np.float32] | None) -> NDArray[np.float32]:
-        """Coordinates of rows."""
+        """Return the coordinates of rows."""
         parts = [((q / self.divisor) * self.outcome_scale).reshape(len(q), -1).astype(np.float32)]
         if encoded is not None and self.feature_scale > 0:
             parts.append(encoded * np.float32(self.feature_scale))
@@ -89,7 +89,7 @@ class OutcomeCells(Checked):
         Where rows lie.
     codewords : ndarray of shape (N, d)
     cuts : ndarray of shape (G, N - 1), optional
-        Where cells cut q alone, what `chance_cuts` found, for rules that see the group.
+        Where cells cut q alone, what `chance_cuts` returned, for rules that see the group.
     """
 
     model: OutcomeModel
@@ -115,7 +115,7 @@ class OutcomeCells(Checked):
         return assign(self.space.place(q, encoded), self.codewords)
 
     def cells_by_chance(self, mass: Floats, q: Floats, group: Ints) -> Ints:
-        """Return the cell of each row by the chance of label 1 in the row's own group; the cuts must be there."""
+        """Return the cell of each row by the chance of label 1 in the row's own group; the cuts must exist."""
         assert self.cuts is not None
         cell = np.empty(len(q), dtype=np.int64)
         for g in np.unique(group).tolist():
@@ -124,13 +124,13 @@ class OutcomeCells(Checked):
         return cell
 
     def in_order(self, mass: Floats, g: int) -> tuple[Ints, Floats]:
-        """Cells of a group by its chance of label 1, and the chances between which they lie; the cuts must be there."""
+        """Return the cells of a group by its chance of label 1, and the cuts between them, which must exist."""
         assert self.cuts is not None
         order = _by_chance(mass, g)
         return order, self.cuts[g, : max(len(order) - 1, 0)]
 
     def tables(self, mass: Floats) -> Packed:
-        """Return all that finds a row's cell as a JSON-able header and named arrays, for use without this package."""
+        """Return all that is needed to find a row's cell without this package: a JSON-able header and named arrays."""
         model = self.model.law
         if isinstance(model, ClassifierLaw):
             raise InputError(
@@ -186,20 +186,20 @@ class OutcomeCells(Checked):
 
 
 def chance_cuts(mass: Floats, chance: Floats, weight: Floats) -> Floats:
-    """Find chances of label 1 between which as many people of a group lie as its cells hold, in the cells' order.
+    """Find the cuts of the chance of label 1 that give each cell, in order, its share of a group's people.
 
     Cells cut q as a whole; a rule that sees the group depends on nothing but the chance of label 1 in the person's own
     group. Sorted by that, people get the cells' scores in the cells' order, and every group is selected just as often
-    as was planned on the cells.
+    as on the cells.
 
     Parameters
     ----------
     mass : ndarray of shape (N, G, 2)
         Probabilities of cell, group and label.
     chance : ndarray of shape (n, G)
-        Chance of label 1 in each group, of the rows that the cells were made from or of ranges of it.
+        Chance of label 1 in each group, of the rows that the cells were made from, or of ranges of chances.
     weight : ndarray of shape (n, G)
-        Mass of the group that has the chance.
+        Mass of the group that has this chance.
 
     Returns
     -------
@@ -222,7 +222,7 @@ def chance_cuts(mass: Floats, chance: Floats, weight: Floats) -> Floats:
 
 
 def chances_of_label(q: Floats) -> Floats:
-    """Chance of label 1 in each group, of shape (n, G), where q is P(A, Y | x)."""
+    """Return the chance of label 1 in each group, of shape (n, G), where q is P(A, Y | x)."""
     return np.asarray(q[:, :, 1] / q.sum(axis=2))
 
 
@@ -233,21 +233,21 @@ def cells_between(cuts: Floats, mass: Floats, g: int, chance: Floats) -> Ints:
 
 
 def _by_chance(mass: Floats, g: int) -> Ints:
-    """Cells where a group is, in the order of its chance of label 1."""
+    """Return the cells that a group has mass in, in the order of its chance of label 1."""
     there = np.flatnonzero(mass[:, g].any(axis=1))
     return there[np.argsort(mass[there, g, 1] / mass[there, g].sum(axis=1), kind="stable")]
 
 
 def _are_cuts(cuts: NDArray[Any], divisor: NDArray[Any], codewords: NDArray[Any]) -> bool:
-    """Whether cuts read from a file are as many as cells and groups need, and in order."""
+    """Return whether cuts read from a file have the right shape and order."""
     if cuts.dtype != np.float64 or cuts.shape != (len(divisor), len(codewords) - 1):
         return False
     return bool((cuts >= 0).all()) and bool((cuts[:, 1:] >= cuts[:, :-1]).all())
 
 
 def _unit(points: NDArray[np.float32] | Floats, share: Floats) -> float:
-    """Number that scales points to a mean square distance from their centre of 1."""
+    """Return the factor that scales points to a mean square distance of 1 from their centre."""
     wide = np.asarray(points, dtype=np.float64)
     spread, size = (float(share @ (own**2).sum(axis=1)) for own in (wide - share @ wide, wide))
-    # Where nothing but rounding tells points apart, it must not be blown up.
+    # Where points differ by rounding errors only, these must not be blown up.
     return 1 / float(np.sqrt(spread)) if spread > _ROUNDING * size else 1.0

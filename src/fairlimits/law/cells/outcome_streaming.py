@@ -1,8 +1,8 @@
 """Outcome cells of rows that are not in memory: placed by a sample, their masses summed over all rows.
 
 One pass draws the rows that cells are placed by, another sums q over every cell and counts group and label there. Sums
-of q are sums of whole numbers, so that they do not depend on the order of the rows: neither on the parts that these
-come in, nor on who reads them.
+of q are sums of whole numbers, so that they do not depend on the order of the rows: neither on how these are divided
+into parts, nor on what reads them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from fairlimits.law.cells.quantizer.rows import Rows
 from fairlimits.law.outcome.streamed import RowEstimates, StreamedOutcome
 from fairlimits.notions import CountedPeople
 
-# A person's q is a whole number of these: a billionth, so that whole numbers of 64 bits can hold the sum over
-# eight billion people.
+# q is rounded to multiples of this, about a billionth, so that 64-bit integers can hold its sum over eight billion
+# people.
 _UNIT = 2.0**-30
 
 # Ranges of the chance of label 1 in which people of a group are counted: far narrower than cells.
@@ -63,7 +63,7 @@ def cut_streamed(
     if found is None:
         raise _changed()
     space, codebook = found
-    # Weights are counted in units of about their mean, which is a power of two so that it rounds nothing.
+    # Weights are counted in units of about their mean; a power of two, so that nothing is rounded.
     unit = 2.0 ** round(np.log2(outcome.learned.total_weight / rows))
     sums: CellSums | None = fold(
         partial(_summed, outcome.estimates, space, codebook.centroids, unit),
@@ -88,7 +88,7 @@ class _Placed:
 
 @dataclass(frozen=True)
 class _Place:
-    """How cells are placed by drawn rows: small, so that it can be sent to where they are."""
+    """How cells are placed by drawn rows: a small object, so that it can be sent to the rows."""
 
     encoding: Encoding
     partition: Partition
@@ -98,7 +98,7 @@ class _Place:
 
     def __call__(self, drawn: _Placed) -> tuple[Space, Codebook]:
         q, weight, encoded = (np.concatenate([own[at] for own in drawn.pieces]) for at in range(3))
-        # One order whatever parts the rows came in.
+        # The same order, however the rows are divided into parts.
         order = np.lexsort((weight, *q.reshape(len(q), -1).T))
         q, share, encoded = q[order], weight[order] / weight.sum(), encoded[order]
         space = Space.fit(q, share, self.encoding, encoded, features_weight(self.partition))
@@ -168,7 +168,7 @@ def _sums(rows: Dataset, q: Floats, space: Space, codewords: Floats32, unit: flo
     share = np.rint(q * (weight / unit / _UNIT)[:, None, None])
     labels = _by_label(at, cells, rows, weight)
     chance = chances_of_label(q)
-    # A range holds its upper end, as cells that are cut by chance do.
+    # A range includes its upper end, as cells that are cut by chance do.
     place = np.clip(np.ceil(chance * _RANGES).astype(np.int64) - 1, 0, _RANGES - 1)
     passed = np.stack([_whole(place[:, g], share[:, g].sum(axis=1), _RANGES) for g in range(groups)], axis=1)
     own = place[np.arange(rows.n_rows), rows.group]
@@ -183,12 +183,12 @@ def _sums(rows: Dataset, q: Floats, space: Space, codewords: Floats32, unit: flo
 
 
 def _whole(at: Ints, amount: Floats, size: int) -> Ints:
-    """Sums of whole numbers; those of one piece are small enough for doubles to hold them exactly."""
+    """Return sums of whole numbers; those of one piece are small enough for doubles to hold them exactly."""
     return np.bincount(at, weights=amount, minlength=size).astype(np.int64)
 
 
 def _by_label(at: Ints, size: int, rows: Dataset, weight: Floats) -> tuple[Ints, Floats, Floats]:
-    """Rows, weights and squares of weights by place, group and label."""
+    """Return rows, weights and squared weights by place, group and label."""
     shape = (size, len(rows.groups), 2)
     index = np.ravel_multi_index((at, rows.group, rows.label.astype(np.int64)), shape)
     length = size * shape[1] * 2
@@ -223,7 +223,7 @@ def _distribution(
         chance = np.repeat(ends[:, None], len(outcome.groups), axis=1)
         filled = sums.ranges.any(axis=1)
         cuts = chance_cuts(mass, chance[filled], sums.ranges[filled].astype(np.float64))
-        # Between two ranges, so that the people of a range are in one cell.
+        # Moved to the border between two ranges, so that all people of a range are in one cell.
         cuts = np.where(np.isfinite(cuts), np.floor(cuts * _RANGES) / _RANGES, cuts)
         seen = _people(outcome, sums.range_rows, sums.range_weight, sums.range_squares)
         by_range = np.stack([cells_between(cuts, mass, g, ends) for g in range(len(outcome.groups))], axis=1)
@@ -249,7 +249,7 @@ def _distribution(
 
 
 def _people(outcome: StreamedOutcome, rows: Ints, weight: Floats, squares: Floats) -> CountedPeople:
-    """People of each place, group and label."""
+    """Return the people of each place, group and label."""
     _, groups, labels = np.indices(rows.shape)
     return CountedPeople(
         groups.ravel(),

@@ -1,4 +1,4 @@
-"""Pairs of points that are close to each other, found a block of distances at a time, so that never all are held."""
+"""Pairs of points that are close to each other, found by blocks of distances, never all at once."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from scipy.spatial.distance import cdist
 from fairlimits._util.types import Floats, Ints
 
 _BLOCK = 1 << 20  # distances held at a time: 8 MB
-_SAMPLE = 1 << 16  # pairs that a percentile is guessed from
+_SAMPLE = 1 << 16  # pairs that a percentile is estimated from
 
 
 class Distances(Protocol):
-    """Distances between points, asked for as needed."""
+    """Distances between points, computed as needed."""
 
     def __len__(self) -> int:
         """Count the points."""
         ...
 
     def block(self, rows: slice, columns: slice) -> Floats:
-        """Distances of some points to some others."""
+        """Return the distances of some points to some others."""
         ...
 
     def between(self, first: Ints, second: Ints) -> Floats:
-        """Distances of single pairs."""
+        """Return the distances of single pairs."""
         ...
 
 
@@ -46,11 +46,11 @@ class CityBlock:
         return len(self._points)
 
     def block(self, rows: slice, columns: slice) -> Floats:
-        """Distances of some points to some others."""
+        """Return the distances of some points to some others."""
         return np.asarray(cdist(self._points[rows], self._points[columns], "cityblock"))
 
     def between(self, first: Ints, second: Ints) -> Floats:
-        """Distances of single pairs."""
+        """Return the distances of single pairs."""
         total = np.zeros(len(first))
         for column in self._points.T:  # all columns at once would be an array of pairs times columns
             total += np.abs(column[first] - column[second])
@@ -58,7 +58,7 @@ class CityBlock:
 
 
 class Given:
-    """Distances that are there already.
+    """Distances that are given as an array.
 
     Parameters
     ----------
@@ -72,11 +72,11 @@ class Given:
         return len(self._distances)
 
     def block(self, rows: slice, columns: slice) -> Floats:
-        """Distances of some points to some others."""
+        """Return the distances of some points to some others."""
         return self._distances[rows, columns]
 
     def between(self, first: Ints, second: Ints) -> Floats:
-        """Distances of single pairs."""
+        """Return the distances of single pairs."""
         return np.asarray(self._distances[first, second])
 
 
@@ -89,15 +89,15 @@ class Found(NamedTuple):
 
 
 def pairs_within(distances: Distances, radius: float) -> Found:
-    """Pairs of points that are at most `radius` apart."""
+    """Return the pairs of points that are at most `radius` apart."""
     return _pairs_below(distances, math.nextafter(radius, math.inf))[0]
 
 
 def pairs_within_percentile(distances: Distances, percentile: float) -> Found:
-    """Pairs of points whose distance is at most a percentile, as `numpy.percentile` gives it, of all distances.
+    """Return the pairs of points whose distance is at most a percentile, as by `numpy.percentile`, of all distances.
 
-    A bound a little above the percentile is guessed from a sample, and the pairs below it are collected. The percentile
-    lies between two of them, the guess being right; otherwise the next bound is higher.
+    A bound a little above the percentile is estimated from a sample, and the pairs below it are collected. If the
+    percentile is not among them, the next bound is higher.
     """
     pairs = len(distances) * (len(distances) - 1) // 2
     if not pairs:
@@ -109,23 +109,23 @@ def pairs_within_percentile(distances: Distances, percentile: float) -> Found:
         if len(found.distance) + equal > upper:
             break
     ends = _at_ranks(found.distance, (lower, upper), bound)
-    # The two ends at their share of the way are what numpy computes for the whole, to the last bit.
+    # Interpolated between the two values next to the rank, as numpy does on all distances, to the last bit.
     radius = float(np.quantile(ends, rank - lower))
     if radius >= bound:
-        # Those just at the bound were counted only: there may be many of them, and seldom are they wanted.
+        # Pairs exactly at the bound were only counted: there may be many of them, and they are seldom wanted.
         return pairs_within(distances, radius)
     near = found.distance <= radius
     return Found(found.first[near], found.second[near], found.distance[near])
 
 
 def _bounds(distances: Distances, pairs: int, share: float) -> Iterator[float]:
-    """Bounds above which a share of all distances ends, most likely; the last one surely."""
+    """Yield rising bounds that very likely exceed a quantile of all distances; the last one certainly does."""
     if pairs > _BLOCK:
         rng = np.random.default_rng(0)
         first = rng.integers(len(distances), size=_SAMPLE)
         second = (first + rng.integers(1, len(distances), size=_SAMPLE)) % len(distances)
         sample = np.sort(distances.between(first, second))
-        # Six standard deviations above the share, and some pairs where that is next to none.
+        # Six standard deviations above the share, and a few pairs more where the share is next to 0.
         while (beyond := share + 6 * math.sqrt(share / _SAMPLE) + 9 / _SAMPLE) < 1:
             yield float(sample[int(beyond * _SAMPLE)])
             share = 2 * beyond
@@ -133,7 +133,7 @@ def _bounds(distances: Distances, pairs: int, share: float) -> Iterator[float]:
 
 
 def _pairs_below(distances: Distances, bound: float) -> tuple[Found, int]:
-    """Pairs that are less than `bound` apart, and how many are exactly so far apart."""
+    """Return the pairs that are less than `bound` apart, and how many are exactly `bound` apart."""
     size = len(distances)
     blocks: list[Found] = []
     equal = start = 0
@@ -157,7 +157,7 @@ def _block_below(distances: Distances, rows: slice, bound: float) -> tuple[Found
 
 
 def _at_ranks(values: Floats, ranks: tuple[int, int], beyond: float) -> list[float]:
-    """Values of some ranks, from 0 for the smallest; `beyond` for those that are not among them."""
+    """Return the values of some ranks, from 0 for the smallest; `beyond` for ranks past the last value."""
     there = [rank for rank in ranks if rank < len(values)]
     ordered = np.partition(values, there) if there else values
     return [float(ordered[rank]) if rank < len(values) else beyond for rank in ranks]

@@ -41,7 +41,7 @@ def _log_term(confidence: float, error: float, groups: int) -> float:
 
 
 def samples_needed(cells: int, *, confidence: float = 0.95, error: float = 0.05, groups: int = 2) -> int:
-    """Rows that `cells` equally filled cells need (M in Observation 1).
+    """Return the rows that `cells` equally filled cells need (M in Observation 1).
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def samples_needed(cells: int, *, confidence: float = 0.95, error: float = 0.05,
 
 
 def cells_supported(samples: int, *, confidence: float = 0.95, error: float = 0.05, groups: int = 2) -> int:
-    """Cells that `samples` rows can fill to the wanted precision: the inverse of `samples_needed`.
+    """Return the cells that `samples` rows can fill to the wanted precision: the inverse of `samples_needed`.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def cells_supported(samples: int, *, confidence: float = 0.95, error: float = 0.
 
 
 def share_errors(counts: ArrayLike, *, confidence: float = 0.95, groups: int = 2) -> Floats:
-    """Error (Delta) that each cell's own count of rows guarantees; 1, that is nothing, for an empty cell."""
+    """Return the error (Delta) that each cell's own count of rows guarantees; 1 (no guarantee) for an empty cell."""
     rows = np.asarray(counts, dtype=np.float64)
     term = _log_term(confidence, 1.0, groups)
     with np.errstate(divide="ignore"):

@@ -34,13 +34,13 @@ Total = TypeVar("Total")
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """How a part of a table becomes encoded rows, a piece at a time: small, so that it can be sent to the parts."""
+    """How a part of a table becomes encoded rows, piece by piece: small, so that it can be sent to the parts."""
 
     reader: Reader
     encoding: Encoding
 
     def pieces(self, dataset: Dataset) -> Iterator[Floats32]:
-        """Encode rows, as many at a time as memory is meant for."""
+        """Encode rows, a bounded number at a time."""
         size = max(1, _PIECE // self.encoding.n_columns)
         for start in range(0, dataset.n_rows, size):
             columns = {name: column[start : start + size] for name, column in dataset.columns.items()}
@@ -87,7 +87,7 @@ def train_codebook(
     random_state : int
         Seed.
     tell : callable
-        Told the fraction done and a few words.
+        Called with the fraction done and a few words.
     """
     check_settings(cells, relative_error, _MAX_PASSES)
     facts = learned.facts
@@ -107,7 +107,7 @@ def train_codebook(
         if len(start):
             passes = StreamPasses(stream, encoder, tell)
             return refine(passes, start, relative_error, _MAX_PASSES)
-    # Few points: they are all looked at, with their weights, and stand for the rows.
+    # Few points: all of them are used, with their weights, in place of the rows.
     fit = partial(_fitted, cells=cells, relative_error=relative_error, rng=rng)
     codebook: Codebook = _there(fold(partial(_distinct, encoder), _joined, fit))
     return codebook
@@ -129,7 +129,7 @@ def count_stream(
     centroids : ndarray of float32, shape (N, d)
         The cells.
     tell : callable
-        Told the fraction done and a few words.
+        Called with the fraction done and a few words.
 
     Returns
     -------
@@ -172,14 +172,14 @@ class StreamPasses:
         return found
 
     def _told(self, done: float, words: str) -> None:
-        # How many passes there will be is not known: each takes a part of what is left.
+        # The number of passes is not known: each advances progress by a share of what is left.
         self._tell(1 - 0.9 * 0.75 ** (self._passes + done), f"pass {self._passes + 1}, {words}")
 
 
 def _marks_of_parts(
     weights: Mapping[int, float], size: int, rng: np.random.Generator
 ) -> dict[int, tuple[Floats, float]]:
-    """Marks of a sample by the part that they fall into, counted from its start, with the weight of the part."""
+    """Return the marks of a sample by part, measured from the start of the part, with the part's weight."""
     numbers = sorted(weights)
     ends = np.cumsum([weights[number] for number in numbers])
     marks = sample_marks(float(ends[-1]), size, rng)
@@ -191,7 +191,7 @@ def _marks_of_parts(
 
 
 def _sampled(encoder: Encoder, marks: Mapping[int, tuple[Floats, float]], part: Part, frame: Any) -> list[Rows] | None:
-    """Rows of one part that marks fall on."""
+    """Return the rows of one part that marks fall on."""
     dataset = encoder.reader(part, frame)
     if dataset is None:
         return None
@@ -207,7 +207,7 @@ def _sampled(encoder: Encoder, marks: Mapping[int, tuple[Floats, float]], part: 
 
 
 def _begin(sample: list[Rows], cells: int, relative_error: float, rng: np.random.Generator) -> Floats32:
-    """Centroids of the points of a sample; none if there are too few points."""
+    """Return centroids for the points of a sample; none if there are too few points."""
     points = merged(sample)
     if len(points.values) < cells:
         return points.values[:0]

@@ -1,4 +1,4 @@
-"""Whether the rows support the cells that they were counted on: what of a limit is people deciding themselves."""
+"""Whether there are enough rows for their cells: how much of a limit comes from people who decide themselves."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import numpy as np
 from fairlimits._util.types import Ints
 from fairlimits.law.cells.distributions import CellDistribution
 
-# Accuracy that may come from people who were counted themselves, before figures stop being limits.
+# Largest share of accuracy from people who decide themselves with which figures still count as limits.
 _MOST = 0.01
 
 
 def self_decided(counts: Ints) -> float:
-    """Share of people whom the best rule on counted cells decides right, but would not if they had not been counted.
+    """Return the share of people whom the best rule decides right only because they were counted (leave-one-out).
 
-    With each person left out of the count of their own cell, a majority that led by one is a tie, decided by a coin,
-    and one half of a tie is outvoted by the other.
+    With each person left out of their own cell, a majority by one becomes a tie, which a coin decides, and in a tie the
+    label of the person is outvoted by the other.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def self_decided(counts: Ints) -> float:
 def support_note(dist: CellDistribution) -> str | None:
     """Say that figures on cells are not limits, because the rows are too few for the cells; None if they are not.
 
-    It is about cells on which people were counted. The masses of cells of an estimate are sums of what was learned
+    This concerns cells on which people were counted. The masses of cells of an estimate are sums of what was learned
     from other rows, so that more cells make them no more optimistic.
 
     Parameters

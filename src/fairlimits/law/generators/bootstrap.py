@@ -15,7 +15,7 @@ from fairlimits.law.generators.protocol import check_size, check_weights, fitted
 class BootstrapGenerator:
     """Rows of the table itself, drawn with replacement in proportion to their weights.
 
-    Every generated row is a real person's. There is nothing to save: keep the table.
+    Every generated row is that of a real person. There is nothing to save: keep the table.
     """
 
     _rows: Dataset | None = field(default=None, repr=False, compare=False)

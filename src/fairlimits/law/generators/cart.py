@@ -1,12 +1,12 @@
-"""`CartGenerator`: one decision tree a column, each column drawn from the leaf that the columns before it lead to.
+"""`CartGenerator`: one decision tree per column; each value is drawn from the leaf that the columns before lead to.
 
 The law of a table is a product of conditional laws, P(A, Y) P(X1 | A, Y) P(X2 | A, Y, X1) and so on. P(A, Y) is
 read off the rows. Every later factor is a classification tree (CART) for one column given all columns before it: a
 row is drawn by walking each tree to a leaf and taking the column's value from one of the training rows there.
 
 Group and label come first, so that every feature is drawn given both. The features follow by rising number of
-distinct values: the trees of columns with few values are the most certain, and what is drawn from them is what
-the later trees ask for.
+distinct values: the trees of columns with few values are the most certain, and the later trees depend on
+what they draw.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class CartGenerator:
     Parameters
     ----------
     min_leaf : int, default=20
-        Fewest training rows in a leaf. Fewer make more rows that copy a person, more blur small groups.
+        Fewest training rows in a leaf. With fewer, more rows copy a person; more blur small groups.
     smooth : bool, default=False
         Draw a number between two neighbouring values of the leaf instead of one of them, rounded where the column
         holds whole numbers only. It protects columns in which single values identify people.
@@ -229,7 +229,7 @@ def _ordered(dataset: Dataset) -> list[_Coded]:
 
 
 def _classes(target: _Coded, label: NDArray[np.int8], weight: Floats | None) -> Ints:
-    """Classes of the target's rows for finding splits: its codes, or bins of them where they are many."""
+    """Return classes of the target's rows for finding splits: its codes, or bins of codes where there are many."""
     size = len(target.values)
     if size <= _CLASSES:
         return target.codes.astype(np.int64)
@@ -248,13 +248,13 @@ def _classes(target: _Coded, label: NDArray[np.int8], weight: Floats | None) -> 
 
 
 def _bins(mass: Floats, count: int) -> Ints:
-    """Cut neighbours into bins of about equal mass; each goes where its middle lies."""
+    """Cut ordered values into bins of about equal mass; each goes to the bin that its middle lies in."""
     middle = np.cumsum(mass) - mass / 2
     return np.asarray(np.minimum(count * middle / mass.sum(), count - 1), dtype=np.int64)
 
 
 def _ranks(predictor: _Coded, classes: Ints, weight: Floats | None, nominal: bool, prior: float) -> Codes:
-    """Rank of each category of the predictor in the order that suits the target's classes."""
+    """Return the rank of each category of the predictor in an order by the target's classes."""
     rows, width = len(predictor.values), int(classes.max()) + 1
     cell = predictor.codes * width + classes
     counts = np.bincount(cell, weight, rows * width).reshape(rows, width).astype(np.float64)
@@ -273,7 +273,7 @@ def _ranks(predictor: _Coded, classes: Ints, weight: Floats | None, nominal: boo
 
 
 def _between(column: _Column, at: Ints, rng: np.random.Generator) -> NDArray[Any]:
-    """Values of the donors at the positions `at`; a number is drawn between its donor and the next one of the leaf.
+    """Return the donors' values at the positions `at`, numbers drawn between a donor and the next one of its leaf.
 
     Equal donors give their value as it is, so a value that many people share stays one.
     """
@@ -283,7 +283,7 @@ def _between(column: _Column, at: Ints, rng: np.random.Generator) -> NDArray[Any
         return here
     beyond = np.minimum(at + 1, len(tree.donors) - 1)
     after = values[tree.donors[beyond]]
-    # Across the end of a leaf, or from a value to a missing one, there is nothing between.
+    # There are no values between two leaves, or between a value and a missing one.
     same_leaf = np.searchsorted(tree.start, at, side="right") == np.searchsorted(tree.start, beyond, side="right")
     drawn = here + np.where(same_leaf & ~np.isnan(after), rng.random(len(at)) * (after - here), 0.0)
     present = values[~np.isnan(values)]
@@ -298,7 +298,7 @@ def _predictors(drawn: list[Codes], ranks: Mapping[int, Codes]) -> Codes:
 
 
 def _read_model(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> _Model:
-    """Build the model from a file, refusing what would not draw rows of its schema."""
+    """Build the model from a file, refusing a model that cannot draw rows of its schema."""
     schema = Schema.from_dict(header["schema"])
     kinds = {feature.name: feature.kind for feature in schema.features}
     if sorted(header["columns"]) != sorted(kinds):

@@ -41,7 +41,7 @@ class CtganGenerator:
     It needs the extra ``fairlimits[ctgan]``, whose package ``ctgan`` is licensed under BUSL-1.1, and hours where
     `CartGenerator` needs seconds; ``docs/fidelity.md`` compares them.
 
-    Missing numbers become the median beside a column that says that they were missing, columns of whole numbers
+    Missing numbers become the median beside a column that flags them, columns of whole numbers
     are rounded again, and weighted tables are first resampled by weight, as the package knows neither missing
     values nor weights.
 
@@ -52,7 +52,7 @@ class CtganGenerator:
     epochs : int, default=400
         Passes over the rows. The paper trains for 400.
     batch_size : int, default=500
-        Rows a step, a multiple of 10.
+        Rows per step, a multiple of 10.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class CtganGenerator:
 
 @dataclass(frozen=True)
 class _Layout:
-    """How rows stand in the matrix of numbers that the package learns: group, label, features, missing flags."""
+    """The columns of the matrix of numbers that the package learns: group, label, features, missing flags."""
 
     schema: Schema
     fill: dict[str, float]  # medians of the numeric features, for those with missing values only
@@ -189,7 +189,7 @@ def _network(name: str) -> Any:
 
 
 def _watched(network: Any, epochs: int, progress: Progress | None) -> Any:
-    """Give the network a way to tell how far it is: it notes its losses, in public, once an epoch."""
+    """Let the network report progress: it sets its public attribute ``loss_values`` once per epoch."""
     if progress is None:
         return network
 

@@ -23,7 +23,7 @@ from fairlimits.law.generators import Generator, make_generator
 from fairlimits.law.generators.fidelity_results import Fidelity, FidelityReport
 from fairlimits.law.generators.two_sample import copied_share, label_accuracy, two_sample_auc
 
-# Fewer cells than this say little, whatever the sampling bound allows: two cells have no correlation at all.
+# Fewer cells than this say little, whatever the sampling bound allows: the correlation over two cells means nothing.
 _FEWEST_CELLS = 8
 
 
@@ -126,7 +126,7 @@ def fidelity_report(
     held_out = fidelity(other, half.sample(n_samples, random_state), cells, random_state=random_state)
     noise_floor = fidelity(other, learned, cells, random_state=random_state)
 
-    # As many rows as were learned, so that both sides of every comparison below have the same size.
+    # As many rows as were learned, so that both tables of every comparison below have the same size.
     tell(0.7, "training classifiers")
     drawn = half.sample(learned.n_rows, random_state + 1)
     report = FidelityReport(

@@ -1,4 +1,4 @@
-"""`Fidelity` and `FidelityReport`: what comparing generated rows with real ones gives."""
+"""`Fidelity` and `FidelityReport`: results of comparing generated rows with real ones."""
 
 from __future__ import annotations
 
@@ -184,11 +184,11 @@ class FidelityReport:
     held_out : Fidelity
         Learned from one half, compared with the other.
     noise_floor : Fidelity
-        The half that was learned, itself compared with the other: what no sample of its size gets below
+        The half that was learned, itself compared with the other: no sample of its size gets below this distance
         except by luck or by smoothing well.
     auc, auc_floor : float
-        How well gradient boosting tells generated rows, or those of the learned half, from held-out rows, on rows
-        that it did not see: 0.5 is not at all.
+        AUC of gradient boosting that tells generated rows, or those of the learned half, from held-out rows, on rows
+        that it did not see: 0.5 is chance.
     accuracy, accuracy_real : float
         Share of held-out labels that gradient boosting predicts after training on generated rows, or on as many
         rows of the learned half.
@@ -286,13 +286,13 @@ class FidelityReport:
 
 
 def _panels(result: Fidelity, across: str, upwards: str, floor: Fidelity | None = None) -> Any:
-    """Empty panels, a row per group and a column per label, with the diagonal on which both masses are equal."""
+    """Return empty panels, a row per group and a column per label, with the diagonal on which both masses are equal."""
     rows = len(result.groups)
     _, axes = subplots(rows, 2, figsize=(8.4, 3.7 * rows), squeeze=False)
     correlation, distance = result.correlation, result.distance
     for (g, y), ax in np.ndenumerate(axes):
         ax.axline((0, 0), slope=1, color=MUTED, linewidth=0.8, zorder=1)
-        # Names of groups come from the data, where a dollar sign is no formula.
+        # Names of groups come from the data, where a dollar sign does not start a formula.
         ax.set_title(f"{result.groups[g]}, label {y}", parse_math=False)
         words = f"correlation {correlation[g, y]:.3f}\ndistance {distance[g, y]:.4f}"
         if floor is not None:

@@ -40,7 +40,7 @@ def check_size(n: int, columns: int = 0) -> None:
     """Refuse a number of rows that cannot be drawn, or that there is no memory for in a table of some columns."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InputError(f"The number of rows to draw is {n!r:.60}; it must be a whole number of at least 1.")
-    # A number, or a code, for each column, and group, label and what is encoded of them beside.
+    # A number or a code for each column, group and label, and the encoded columns beside them.
     fit = rows_that_fit(int(n), 16 * columns + 16)
     if fit is not None:
         raise InputError(f"{n:,} rows to draw take more memory than there is, and {fit:,} would fit; draw fewer.")
@@ -53,7 +53,7 @@ def check_weights(dataset: Dataset) -> None:
 
 
 def fitted(part: Part | None) -> Part:
-    """Give what fitting made, or say that nothing was fitted."""
+    """Return what fitting made, or raise an error if nothing was fitted."""
     if part is None:
         raise InputError("This generator has not learned any data yet; call .fit(dataset), and sample from its result.")
     return part

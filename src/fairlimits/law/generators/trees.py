@@ -28,7 +28,7 @@ class LeafTree:
     Parameters
     ----------
     feature : ndarray of int32 of shape (nodes,)
-        The predictor that each node asks for.
+        The predictor that each node tests.
     threshold : ndarray of int32 of shape (nodes,)
         Rows with a larger code go to the second child. No code is larger than that of a leaf.
     child : ndarray of int32 of shape (nodes,)
@@ -50,11 +50,11 @@ class LeafTree:
     ends: Floats | None = None
 
     def leaves(self, predictors: Codes) -> Codes:
-        """Leaf of each row of `predictors`, of shape (rows, predictors)."""
+        """Return the leaf of each row of `predictors`, of shape (rows, predictors)."""
         rows, width = predictors.shape
         found = np.zeros(rows, dtype=np.int32)
         flat = predictors.ravel()
-        # Rows that have reached a leaf drop out, so that the work is the mean depth and not the largest one.
+        # Rows that have reached a leaf drop out, so that the work grows with the mean depth, not with the largest.
         at, node = np.arange(rows), np.zeros(rows, dtype=np.int32)
         while len(at):
             right = flat[at * width + self.feature[node]] > self.threshold[node]
@@ -65,7 +65,7 @@ class LeafTree:
         return found
 
     def draw(self, leaves: Codes, rng: np.random.Generator) -> Ints:
-        """Position of a donor drawn from each of the leaves, by weight."""
+        """Return the position of a donor drawn from each of the leaves, by weight."""
         first, beyond = self.start[leaves], self.start[leaves + 1]
         share = rng.random(len(leaves))
         if self.ends is None:
@@ -84,7 +84,7 @@ class LeafTree:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], predictors: int, codes: int) -> LeafTree:
-        """Build the tree from what `to_arrays` returned, refusing arrays that no tree consists of.
+        """Build the tree from what `to_arrays` returned, refusing arrays that are not a tree.
 
         Parameters
         ----------
@@ -155,13 +155,13 @@ def grow(
     model = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=min_leaf, random_state=random_state)
     values = predictors.astype(np.float32)
     with warnings.catch_warnings():
-        # In a small table nearly every row may have a class of its own: scikit-learn takes that for a mistake.
+        # In a small table nearly every row may have a class of its own, of which scikit-learn warns.
         warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
         model.fit(values, classes, sample_weight=emphasis)
     tree = model.tree_
     order, child = _by_level(tree.children_left, tree.children_right)
     leaf = child == np.arange(len(child))
-    # Codes are whole numbers, so that the whole part of a threshold cuts them at the same place.
+    # Codes are whole numbers, so that rounding a threshold down cuts them at the same place.
     threshold = np.where(leaf, _BEYOND, np.floor(tree.threshold[order])).astype(np.int32)
     feature = np.where(leaf, 0, tree.feature[order]).astype(np.int32)
     place = np.empty(len(order), dtype=np.int64)
@@ -174,7 +174,7 @@ def grow(
 
 
 def _by_level(left: Ints, right: Ints) -> tuple[Ints, Ints]:
-    """Order of the nodes, level by level with siblings side by side, and each one's first child in that order."""
+    """Return the order of the nodes, level by level, siblings together, and each one's first child in that order."""
     levels = [np.zeros(1, dtype=np.int64)]
     child: list[Ints] = []
     size = 1

@@ -15,7 +15,7 @@ from fairlimits.data import Dataset, category_columns
 
 
 def two_sample_auc(first: Dataset, second: Dataset, random_state: int = 0) -> float:
-    """Area under the curve of a classifier that tells rows of `first` from rows of `second`.
+    """Return the AUC of a classifier that tells rows of `first` from rows of `second`.
 
     Gradient boosting sees every column, group and label included, learns one half of both tables and is judged on
     the other. 0.5 means that it cannot tell them apart.
@@ -40,7 +40,7 @@ def two_sample_auc(first: Dataset, second: Dataset, random_state: int = 0) -> fl
 
 
 def label_accuracy(train: Dataset, test: Dataset, random_state: int = 0) -> float:
-    """Share of labels of `test` that gradient boosting predicts from features and group after learning `train`."""
+    """Return the share of labels of `test` that gradient boosting, trained on `train`, predicts from X and A."""
     if len(np.unique(train.label)) < 2:
         chances = np.full(test.n_rows, float(train.label[0]))
     else:
@@ -49,7 +49,7 @@ def label_accuracy(train: Dataset, test: Dataset, random_state: int = 0) -> floa
 
 
 def copied_share(rows: Dataset, source: Dataset) -> float:
-    """Share of `rows` that equal some row of `source` in every column, group and label included."""
+    """Return the share of `rows` that equal some row of `source` in every column, group and label included."""
     count = rows.n_rows
     key = np.zeros(count + source.n_rows, dtype=np.int64)
     for first, second in zip(_columns(rows), _columns(source), strict=True):
@@ -78,11 +78,11 @@ def _weights(dataset: Dataset) -> Floats:
 def _chances(
     dataset: Dataset, matrix: Floats, target: NDArray[Any], weight: Floats, asked: Floats, random_state: int
 ) -> Floats:
-    """Chance of a target of 1 in the rows `asked`, by gradient boosting that knows which columns are categories."""
+    """Return the chance of target 1 in the rows `asked`, by gradient boosting that knows the categorical columns."""
     sizes = [len(dataset.groups), *(len(feature.categories) for feature in dataset.schema.features)]
     model = HistGradientBoostingClassifier(
         categorical_features=category_columns(sizes), early_stopping=False, random_state=random_state
     )
-    # Its threads wait for each other at every step: on a machine that others use, two take ten times as long as one.
+    # Its threads wait for each other at every step: on a busy machine two take ten times as long as one.
     with threadpool_limits(limits=1, user_api="openmp"):
         return np.asarray(model.fit(matrix, target, weight).predict_proba(asked)[:, 1])

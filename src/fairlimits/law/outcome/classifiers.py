@@ -1,4 +1,4 @@
-"""q(x) = P(A, Y | x) by a user's own scikit-learn classifier: how it sees rows, how it is fitted and asked."""
+"""q(x) = P(A, Y | x) by a user's own scikit-learn classifier: how it sees rows, is fitted and predicts."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 class View(Protocol):
-    """How a classifier sees rows; what is given, if anything, has one value for each row and comes last."""
+    """How a classifier sees rows; a given variable (the label), if there is one, is the last column."""
 
     @property
     def encoding(self) -> Encoding:
-        """Features as numbers, or only what stands in for missing ones."""
+        """Encoding of the features, or of which only the medians are used."""
         ...
 
     def __call__(self, columns: Columns, n_rows: int, given: Ints | None) -> Floats:
-        """Write rows as a matrix."""
+        """Return rows as a matrix."""
         ...
 
 
@@ -60,7 +60,7 @@ class CodesView(Checked):
     schema : Schema
         What the columns mean.
     encoding : Encoding
-        Knows the median of each numeric feature.
+        Has the median of each numeric feature.
     missing : bool
         Whether a missing value is NaN; else it is the median of numbers and -1 of categories.
     """
@@ -70,7 +70,7 @@ class CodesView(Checked):
     missing: bool
 
     def __call__(self, columns: Columns, n_rows: int, given: Ints | None) -> Floats:
-        """Write rows as a matrix."""
+        """Return rows as a matrix."""
         fill = {feature.name: feature.fill for feature in self.encoding.features if feature.kind == "numeric"}
         out = np.empty((n_rows, len(self.schema.features) + (given is not None)))
         for at, feature in enumerate(self.schema.features):
@@ -95,7 +95,7 @@ class EncodedView(Checked):
     encoding: Encoding
 
     def __call__(self, columns: Columns, n_rows: int, given: Ints | None) -> Floats:
-        """Write rows as a matrix."""
+        """Return rows as a matrix."""
         encoded = self.encoding.transform(columns, n_rows).astype(np.float64)
         return encoded if given is None else np.column_stack([encoded, given])
 
@@ -104,7 +104,7 @@ class EncodedView(Checked):
 
 
 def view_for(estimator: Any, schema: Schema, encoding: Encoding) -> View:
-    """How a classifier sees rows: tree models (see `TREE_MODELS`) see codes, all others encoded features.
+    """Return how a classifier sees rows: tree models (see `TREE_MODELS`) see codes, all others encoded features.
 
     A pipeline sees encoded features, whatever its last step, because the steps before may need numbers on one scale.
     """
@@ -124,11 +124,11 @@ class Chances(Checked):
     view : View
         How it sees rows.
     model : classifier or None
-        None if there was no more than one class to be learned: then those present are equally likely.
+        None if there was at most one class to learn: then those in `present` are equally likely.
     present : ndarray of int
-        The classes that were.
+        The classes that were learned from.
     classes : int
-        Number of classes, also those that were not.
+        Number of all classes.
     """
 
     view: View
@@ -137,7 +137,7 @@ class Chances(Checked):
     classes: int
 
     def predict(self, columns: Columns, n_rows: int, value: int | None) -> Floats:
-        """Chance of each class in each row, of shape (rows, classes), if what is given has a value."""
+        """Return the chance of each class in each row, (rows, classes), if a given variable has this value."""
         chances = np.zeros((n_rows, self.classes))
         if self.model is None:
             chances[:, self.present] = 1 / len(self.present)
@@ -149,7 +149,7 @@ class Chances(Checked):
         return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
     def _asked(self, matrix: Floats) -> Floats:
-        """Ask the classifier, which is somebody else's."""
+        """Return the classifier's probabilities, checked, for it is not ours."""
         found = np.asarray(self.model.predict_proba(matrix))
         if found.shape != (len(matrix), len(self.present)) or not np.isfinite(found).all():
             raise InputError(
@@ -200,7 +200,7 @@ class ClassifierLaw(Checked):
         if found is not None:
             first, kind = found
             kinds, n_kinds = {name: values[first] for name, values in columns.items()}, len(first)
-        # One limit around all, so that predictions side by side do not restore each other's.
+        # One limit around all, so that predictions in parallel do not restore each other's limits.
         with threadpool_limits(limits=1), ThreadPoolExecutor(os.cpu_count()) as pool:
             estimates = list(pool.map(lambda fold: self.predict_fold(fold, kinds, n_kinds), range(self.folds)))
         q = np.asarray(np.mean(estimates, axis=0))
@@ -245,14 +245,14 @@ def fit_chances(
     model = clone(estimator)
     seeds = [name for name in model.get_params() if name == "random_state" or name.endswith("__random_state")]
     model.set_params(**dict.fromkeys(seeds, random_state))
-    # Threads of one fit wait for each other at every step; fits run side by side instead.
+    # Threads of one fit wait for each other at every step; fits run in parallel instead.
     with threadpool_limits(limits=1):
         model.fit(matrix, target[counted], **{weight_argument(model): weight[counted]})
     return Chances(view, model, np.asarray(model.classes_, dtype=np.int64), classes)
 
 
 def weight_argument(estimator: Any) -> str:
-    """Name of the argument of fit that takes the weights: a pipeline hands them to its last step."""
+    """Return the name of the argument of fit that takes the weights: a pipeline hands them to its last step."""
     from sklearn.pipeline import Pipeline
 
     if not isinstance(estimator, Pipeline):
@@ -262,7 +262,7 @@ def weight_argument(estimator: Any) -> str:
 
 
 def check_estimator(estimator: Any) -> None:
-    """Refuse what cannot be fitted with weights, or gives no probabilities."""
+    """Refuse an estimator that cannot be fitted with weights, or gives no probabilities."""
     from sklearn.pipeline import Pipeline
 
     if isinstance(estimator, type):

@@ -1,4 +1,4 @@
-"""`Codes`: mixed features as small whole numbers, the only view of a person that the package's own trees have."""
+"""`Codes`: mixed features as small whole numbers, the only form in which the package's own trees see a person."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Codes:
             if feature.kind == "numeric":
                 out[:, at] = np.where(np.isnan(values), size, np.searchsorted(table, values))
             else:
-                # Position -1, a category that is not known, is the last entry.
+                # Index -1, a category that is not known, is the last entry.
                 out[:, at] = np.append(table, np.uint8(size))[values]
         return out
 
@@ -104,11 +104,11 @@ def _usable(table: NDArray[Any], categories: int) -> bool:
 
 
 def _thresholds(values: Floats) -> Floats:
-    """Thresholds such that the codes keep distinct values apart, or else about as many rows in each."""
+    """Return thresholds between distinct values, or, if these are too many, at quantiles of the rows."""
     ordered = np.sort(values[np.isfinite(values)])
     distinct = ordered[np.flatnonzero(np.diff(ordered, prepend=-np.inf) > 0)]
     if len(distinct) > MOST_CODES:
-        # No values between two that are there: their mean may overflow.
+        # Not interpolated: the mean of two values may overflow.
         return np.unique(np.quantile(ordered, np.arange(1, MOST_CODES) / MOST_CODES, method="inverted_cdf"))
     lower, upper = distinct[:-1], distinct[1:]
     middle = lower / 2 + upper / 2

@@ -1,7 +1,7 @@
 """`cross_fit`: a cross-fitted estimate of q(x) = P(A, Y | x), all that accuracy and group notions depend on.
 
-Every row's q comes from learners that did not see the row, so that what is solved on these rows holds on others. A new
-row's q is the average over all folds.
+Every row's q comes from learners that did not see the row, so that rules solved on these rows hold on others. A new
+row's q is the average over the learners of all folds.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from fairlimits.law.outcome.models import OutcomeModel, SplitLaw
 from fairlimits.law.outcome.recalibration import Recalibration
 from fairlimits.law.outcome.splits import LEAST_CHANCE
 
-# A process takes two to three seconds of its core to start and to load scikit-learn. So many rows take about twice that
-# to learn from: then two processes are faster than one even if they have to start, and by more the more rows there are.
+# A process takes two to three seconds of its core to start and to load scikit-learn. This many rows take about twice
+# that to learn from: with more, two processes are faster than one even if they have to start.
 _ROWS_FOR_PROCESSES = 10_000
 
 
@@ -67,9 +67,9 @@ def estimate_apart(
 ) -> Floats:
     """Estimate q(x) = P(A, Y | x) for the people of each fold from people of the other folds alone.
 
-    With some people watched, each fold has a table of its own, of the other folds' people and of the watched people of
-    the fold: nothing of the fold's other people but their features is there when something is learned or chosen for
-    them. Else the choice of learners, and of their number of trees, is common to all folds.
+    With watched people (a validation set), each fold has a table of its own: the other folds' people to learn from, and
+    its own watched people to stop and choose learners by. Nothing but the features of the fold's other people is used
+    for them. Else the choice of learners, and of their number of trees, is common to all folds.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def estimate_apart(
     fold : ndarray of int of shape (n,)
         Fold of each, from 0 on.
     watched : ndarray of bool of shape (n,), optional
-        Who is not learned from, but says when to stop learning for their own fold.
+        Validation rows: not learned from, they say when to stop learning for their own fold.
     random_state : int, default=0
         Seed of the learners.
     progress : callable, optional
@@ -93,7 +93,7 @@ def estimate_apart(
     def tell(done: int, total: int) -> None:
         tell_fraction(done / total, _told(done, total))
 
-    # A fold without anybody would be learned for in vain.
+    # Nothing need be learned for a fold without people.
     fold = np.unique(fold, return_inverse=True)[1].reshape(-1)
     folds, seed = int(fold.max()) + 1, check_seed(random_state)
     if watched is None:
@@ -144,10 +144,10 @@ def _told(done: int, total: int) -> str:
 
 
 def _team(data: Dataset, n_jobs: int | None, estimator: Any) -> Team:
-    """Who fits: processes where they pay, for the package's own learners; a user's may not travel.
+    """Return the team that fits: processes where they pay, for the package's own learners; a user's may not be pickled.
 
-    Scikit-learn's own parallel code empties the warning filters of the process for a moment, so two of its models that
-    are fitted in two threads can lose them for good. Fits of small trees gain nothing from threads anyway.
+    Scikit-learn's own parallel code resets the warning filters of the process for a moment, so that two of its models
+    fitted in two threads can lose them for good. Fits of small trees gain nothing from threads anyway.
     """
     if estimator is not None:
         one_by_one = n_jobs is None and _is_of_scikit_learn(estimator)
@@ -226,7 +226,7 @@ def _mean_loss(chance: Floats, weight: Floats) -> float:
 
 
 def deal_folds(data: Dataset, folds: int, random_state: int) -> Ints:
-    """Fold of each row: every group and label is dealt out evenly."""
+    """Return the fold of each row, stratified by group and label."""
     order = np.random.default_rng(random_state).permutation(data.n_rows)
     order = order[np.argsort((data.group * 2 + data.label)[order], kind="stable")]
     fold = np.empty(data.n_rows, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""`Ensemble`: the chance of one of two classes, averaged over members: boosted trees, lines, constants."""
+"""`Ensemble`: the chance of one of two classes, averaged over members: boosted trees, linear models, constants."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Member:
     base : float
     trees : Trees, optional
     coefficients : ndarray of shape (columns,), optional
-        One for each encoded column, and one for the value of what is given.
+        One for each encoded column, and one for a given variable.
     """
 
     base: float
@@ -45,7 +45,7 @@ class Ensemble:
     Parameters
     ----------
     base : ndarray of shape (M,)
-        Where the score of each member starts.
+        Score of each member before its trees and coefficients.
     trees : Trees
         Trees of all members.
     member : ndarray of uint16 of shape (T,)
@@ -63,7 +63,7 @@ class Ensemble:
 
     @classmethod
     def of(cls, members: Sequence[Member], sizes: tuple[int, ...], columns: int) -> Ensemble:
-        """Put members together; `columns` counts the encoded columns, and what is given."""
+        """Put members together; `columns` counts the encoded columns, and a given variable."""
         grown = [(at, member.trees) for at, member in enumerate(members) if member.trees is not None]
         linear = [(at, member.coefficients) for at, member in enumerate(members) if member.coefficients is not None]
         return cls(
@@ -75,7 +75,7 @@ class Ensemble:
         )
 
     def part(self, number: int, parts: int) -> Ensemble:
-        """The members of one of some equal parts, in their order."""
+        """Return the members of one of some equal parts, in their order."""
         size = len(self.base) // parts
         first, end = number * size, (number + 1) * size
         trees, lines = ((members >= first) & (members < end) for members in (self.member, self.linear))
@@ -88,7 +88,7 @@ class Ensemble:
         )
 
     def chances(self, codes: Bytes, encoded: Singles | None, values: int | None = None) -> Floats:
-        """Chance of the second class.
+        """Return the chance of the second class.
 
         Parameters
         ----------
@@ -175,9 +175,9 @@ class Ensemble:
 
 
 def distinct_rows(columns: Mapping[str, NDArray[Any]], n_rows: int) -> tuple[Ints, Ints] | None:
-    """Positions of rows without repetitions, and which of them each row is; None if hardly any is repeated.
+    """Return positions of distinct rows, and which of them each row equals; None if hardly any row is repeated.
 
-    Where features are categories, most people have somebody who is just like them.
+    Where features are categories, most people have a twin.
     """
     if n_rows < 2 or not columns:
         return None

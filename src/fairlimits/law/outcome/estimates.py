@@ -71,11 +71,11 @@ class Outcome(Checked, Shown):
 
     @property
     def weight(self) -> Floats:
-        """What each row counts; the weights sum to 1."""
+        """Weight of each row; the weights sum to 1."""
         return self.data.shares
 
     def calibration(self, bins: int = 10) -> pa.Table:
-        """Compare estimates with what came true, out of fold.
+        """Compare estimates with what came true, out of fold (calibration table).
 
         For every group and label, the rows are put in bins of equal size by the estimate of that group and label.
 
@@ -113,7 +113,7 @@ class Outcome(Checked, Shown):
         return pa.Table.from_pylist(lines)
 
     def calibration_error(self, bins: int = 10) -> float:
-        """Mean absolute difference between estimate and what came true, over all groups, labels and bins."""
+        """Return the mean absolute difference between estimate and what came true, over groups, labels and bins."""
         return mean_difference(self.calibration(bins))
 
     @property
@@ -123,7 +123,7 @@ class Outcome(Checked, Shown):
 
     @property
     def counts(self) -> Ints:
-        """Rows that count, unweighted, of every group and label, of shape (G, 2)."""
+        """Number of rows with a weight above 0, by group and label, of shape (G, 2)."""
         return self.data.counts
 
     @property
@@ -150,7 +150,7 @@ class Outcome(Checked, Shown):
         )
 
     def group_loss(self) -> float:
-        """Mean of minus the logarithm of the chance given to the own group, with the label known."""
+        """Return the out-of-fold log-loss of the group, given features and label."""
         rows = np.arange(self.data.n_rows)
         of_label = self.q[rows, :, self.data.label]
         return float(self.weight @ -np.log(of_label[rows, self.data.group] / of_label.sum(axis=1)))
@@ -233,7 +233,7 @@ class Outcome(Checked, Shown):
 
 
 def mean_difference(calibration: pa.Table) -> float:
-    """Mean absolute difference between estimate and what came true in a table of `Outcome.calibration`."""
+    """Return the mean absolute difference between estimate and what came true in a table of `Outcome.calibration`."""
     rows = calibration["rows"].to_numpy()
     off = np.abs(calibration["estimate"].to_numpy() - calibration["came true"].to_numpy())
     return float(rows @ off / rows.sum())

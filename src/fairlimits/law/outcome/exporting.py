@@ -1,7 +1,7 @@
 """`export_trees`: the trees of scikit-learn's fitted boosting as `Trees`.
 
-Scikit-learn has no public way to read them, so this file alone reads private attributes. It trusts nothing: what it
-read is compared with the public ``decision_function``.
+Scikit-learn has no public way to read them, so this file alone reads private attributes. It trusts nothing: the
+trees are compared with the public ``decision_function``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fairlimits.law.outcome.trees import Trees
 if TYPE_CHECKING:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-# What the trees read and scikit-learn's own may differ by: the values are kept in single precision.
+# By how much exported trees may differ from scikit-learn's: their values are kept in single precision.
 _SAME = 1e-5
 
 
@@ -53,12 +53,12 @@ def export_trees(
     -------
     trees : Trees
     base : float
-        What the score starts from, before the first tree.
+        Score before the first tree.
 
     Raises
     ------
     UnknownLayoutError
-        If the trees cannot be read, or not in agreement with the model.
+        If the trees cannot be read, or do not agree with the model.
     """
     try:
         predictors = [own for (own,) in model._predictors]
@@ -120,7 +120,7 @@ def _read(
 
 
 def _leaf_ranges(leaf: Flags, left: Ints, right: Ints, roots: Ints) -> tuple[Ints, Ints]:
-    """First leaf below each node, numbered from left to right, and how many there are."""
+    """Return the first leaf below each node, numbered from left to right, and the number of leaves below it."""
     levels, current = [], roots
     while len(current):
         inner = current[~leaf[current]]

@@ -41,10 +41,10 @@ from fairlimits.law.outcome.trees import Singles
 
 Result = TypeVar("Result")
 
-# A line has no more coefficients the more rows there are: of more rows than this every second, or third, is enough.
+# Logistic regression has few coefficients: of more rows than this, every second, or third, is enough.
 _ENOUGH_FOR_LINES = 250_000
 
-# Trees that are grown where no row is held out to say how many are worth it.
+# Trees that are grown where no rows are held out for early stopping.
 _BLIND_TREES = 50
 
 
@@ -59,7 +59,7 @@ class Question:
     rows : ndarray of int
         People of the table that it is asked of, all with positive weight.
     target : ndarray of bool of shape (n,)
-        The answer, for everybody in the table.
+        The class, for everybody in the table.
     given : bool
         Whether the label is given beside the features.
     """
@@ -81,9 +81,9 @@ class Fit:
     member : Member
         What was learned.
     losses : ndarray of shape (T,), optional
-        Of a booster, the sum of log-losses on rows that were held out after each tree.
+        For a booster, the sum of log-losses on held-out rows after each tree.
     trees : int
-        Of a booster's first fit, how many trees the other folds should grow.
+        For a booster's first fit, how many trees the other folds should grow.
     """
 
     learner: Learner
@@ -124,13 +124,13 @@ class Table:
     folds, random_state : int
         Number of folds, and seed of the learners.
     weight : ndarray of shape (n,)
-        What rows count, 1 on average: learners weigh their penalties against that.
+        Weights of the rows, 1 on average: penalties of learners are relative to that.
     codes, encoding : Codes, Encoding
         How trees, and how logistic regression, see features.
     coded : ndarray of uint8 of shape (n, features + 1)
         The rows as trees see them; the label comes last.
     splits : tuple of GroupSplit
-        What tells the groups apart.
+        The splits that tell the groups apart.
     questions : tuple of Question
         The label, then the splits.
     """
@@ -161,22 +161,22 @@ class Table:
         return cls(data, fold, folds, random_state, weight, codes, encoding, coded, splits, tuple(questions))
 
     def sample(self, question: Question, rows: Ints) -> Sample:
-        """Rows of a question as trees see them."""
+        """Return rows of a question as trees see them."""
         codes = self.coded[rows] if question.given else self.coded[rows, :-1]
         return Sample(codes, question.target[rows], None if self.data.weight is None else self.weight[rows])
 
     def seen_by_line(self, question: Question, rows: Ints) -> Singles:
-        """Rows of a question as logistic regression sees them: encoded when they are needed, for they take memory."""
+        """Return rows of a question as logistic regression sees them, encoded only when needed, to save memory."""
         encoded = self.encoding.transform({name: own[rows] for name, own in self.data.columns.items()}, len(rows))
         return np.column_stack([encoded, self.data.label[rows].astype(np.float32)]) if question.given else encoded
 
     def parts(self, question: Question, k: int) -> tuple[Ints, Ints]:
-        """Rows of a question to learn from in a fold, and those held out."""
+        """Return the rows of a question to learn from in a fold, and those held out."""
         rows, held = question.rows, self.fold[question.rows] == k
         return rows[~held], rows[held]
 
     def first_fold(self, question: Question) -> int:
-        """Fold that is fitted first: one with both classes to learn from, and rows held out."""
+        """Return the fold that is fitted first: one with both classes to learn from, and rows held out."""
         for k in range(self.folds):
             seen, held = self.parts(question, k)
             if len(held) and len(np.unique(question.target[seen])) == 2:
@@ -184,7 +184,7 @@ class Table:
         return 0
 
     def fit(self, team: Team, question: Question, learner: Learner, k: int, seed: int, trees: int | None = None) -> Fit:
-        """Fit a learner in a fold; a booster without a number of trees finds out how many are worth growing."""
+        """Fit a learner in a fold; a booster without a number of trees finds it by early stopping."""
         seen, held = self.parts(question, k)
         if isinstance(learner, OverallRate) or len(np.unique(question.target[seen])) < 2:
             return Fit(learner, Member(self._overall(question, seen)))
@@ -197,18 +197,18 @@ class Table:
         sizes, nominal = self.codes.sizes, self.codes.nominal
         if question.given:
             sizes, nominal = (*sizes, 2), (*nominal, False)
-        # Trees are grown by Python code, most of all; what else is done here is done by libraries.
+        # Only growing trees runs much Python code, and so pays in another process; libraries do the rest.
         return team.call(_boosted, learner, sizes, nominal, sample, self.sample(question, held), seed, trees)
 
     def _overall(self, question: Question, seen: Ints) -> float:
-        """Score of the overall rate, with half a row of each class that there is in the table."""
+        """Return the log-odds of the overall rate, with half a pseudo-row of each class in the table."""
         hits, total = self.weight[seen] @ question.target[seen], self.weight[seen].sum()
         there = [bool((question.target[question.rows] == own).any()) / 2 for own in (True, False)]
         rate = (hits + there[0]) / (total + sum(there)) if total + sum(there) > 0 else 0.5
         return float(logit(np.clip(rate, LEAST_CHANCE, 1 - LEAST_CHANCE)))
 
     def chances(self, question: Question, member: Member, rows: Ints) -> Floats:
-        """Chance that a member gives to some of the rows of a question."""
+        """Return the chance that a member gives to some of the rows of a question."""
         score = np.full(len(rows), member.base)
         if member.trees is not None:
             score += member.trees.scores(self.sample(question, rows).codes)
@@ -255,9 +255,9 @@ def fit_law(table: Table, team: Team, tell: Callable[[int, int], None]) -> tuple
     table : Table
         The people.
     team : Team
-        Who fits.
+        The team that fits.
     tell : callable
-        Told how many fits of how many are done.
+        Called with the number of fits done and the number of all fits.
 
     Returns
     -------
@@ -289,7 +289,7 @@ def fit_law(table: Table, team: Team, tell: Callable[[int, int], None]) -> tuple
     for at, number, k in rest:
         leader = fits[at, number, first[at]]
         jobs.append(job(at, number, leader.learner, k, leader.trees))
-    # Fits of learners that were given up count as done.
+    # Fits of learners that were left out count as done.
     for key, own in zip(rest, run_jobs(team.threads, jobs, lambda n: tell(total - len(rest) + n, total)), strict=True):
         fits[key] = own
 
@@ -313,11 +313,11 @@ def fit_apart(tables: Sequence[Table], team: Team, tell: Callable[[int, int], No
     Parameters
     ----------
     tables : sequence of Table
-        What is learned from is in fold 0; those in fold 1 say when to stop, and which learners to choose.
+        Rows in fold 0 are learned from; those in fold 1 say when to stop, and which learners to choose.
     team : Team
-        Who fits.
+        The team that fits.
     tell : callable
-        Told how many fits of how many are done.
+        Called with the number of fits done and the number of all fits.
 
     Returns
     -------
@@ -350,7 +350,7 @@ def fit_apart(tables: Sequence[Table], team: Team, tell: Callable[[int, int], No
 
 
 def _quick_learners(question: Question) -> tuple[Learner, ...]:
-    """Learners for a question; on many rows without logistic regression, which is slow there and helps rarely."""
+    """Return the learners for a question; for many rows without logistic regression, which is slow and rarely helps."""
     pool = learners_for(len(question.rows), _both(question))
     if len(question.rows) < MANY_ROWS:
         return pool
@@ -364,7 +364,7 @@ def _both(question: Question) -> bool:
 def _is_idle(
     table: Table, question: Question, k: int, fits: Mapping[tuple[int, int, int], Fit], key: tuple[int, int]
 ) -> bool:
-    """Whether logistic regression did not help in the first fold of a large table; then it is left out."""
+    """Return whether a learner is a logistic regression that did not help in the first fold of a large table."""
     at, number = key
     if len(question.rows) < MANY_ROWS or not isinstance(fits[at, number, k].learner, Logistic):
         return False
@@ -376,7 +376,7 @@ def _is_idle(
 
 
 def _cut(fit: Fit, all_folds: Sequence[Fit]) -> Member:
-    """Only the trees that are worth it, as many in all folds."""
+    """Return the member with only its best number of trees, the same in all folds."""
     losses = [own.losses for own in all_folds if own.losses is not None]
     if fit.member.trees is None or not losses:
         return fit.member
@@ -406,7 +406,7 @@ def _answer(table: Table, question: Question, fits: Sequence[Sequence[Fit]]) -> 
 def run_jobs(
     pool: ThreadPoolExecutor, jobs: Sequence[Callable[[], Result]], tell: Callable[[int], None]
 ) -> list[Result]:
-    """Run jobs side by side; the results are in the order of the jobs."""
+    """Run jobs in parallel; return the results in the order of the jobs."""
     waiting = [pool.submit(job) for job in jobs]
     try:
         for done, future in enumerate(as_completed(waiting), 1):

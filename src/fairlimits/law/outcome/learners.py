@@ -1,7 +1,7 @@
 """The learners of a two-way chance that are tried by default, and how each is fitted.
 
-They are boosting that knows categories, boosting with categories put in order by how often the target comes true, and
-logistic regression. How large the trees are depends on the number of rows.
+They are boosting with native categories, boosting with categories ordered by the rate of the target (target
+encoding), and logistic regression. How large the trees are depends on the number of rows.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from fairlimits.law.outcome.exporting import export_trees
 from fairlimits.law.outcome.trees import Singles
 
 MANY_ROWS = 20_000
-"""From here on trees are large, steps are long, and what does not help in the first fold is not tried in the others."""
+"""Rows from which on trees are large, steps are long, and logistic regression is left out if it does not help."""
 
 FEW_ROWS = 6_000
-"""Below, trees are small."""
+"""Rows below which trees are small."""
 
-# With fewer rows, trees whose leaves have 20 rows find nothing to split in a fold.
+# Rows below which trees whose leaves have 20 rows find nothing to split in a fold.
 _FEWEST_FOR_TREES = 60
 
-# Trees that a first fit may grow.
+# Most trees of a first fit.
 _MOST_TREES = 400
 
-# A first fit that needs fewer trees takes steps too long for what there is to learn.
+# A first fit that is best with fewer trees has too high a learning rate.
 _TOO_SOON = 20
 _SHORT_STEP = 0.1
 
-# Rows at the overall rate that are added to a category before categories are put in order.
+# Pseudo-rows at the overall rate, added to each category before categories are ordered by their rate.
 _PSEUDO_ROWS = 20
 
 # The Newton steps of logistic regression cost the square of the number of columns.
@@ -73,9 +73,9 @@ class Booster:
     ordered : bool
         Whether categories are put in order by the rate of the target, instead of being split in any two parts.
     patience : int
-        Trees without gain after which a first fit stops.
+        Trees without gain after which a first fit stops (early stopping).
     margin : float
-        The other folds grow so many times the trees that were best in the first fold.
+        The other folds grow this many times the trees that were best in the first fold.
     """
 
     name: str
@@ -105,7 +105,7 @@ Learner: TypeAlias = Booster | Logistic | OverallRate
 
 
 def learners_for(rows: int, both: bool) -> tuple[Learner, ...]:
-    """Learners that are tried on so many rows; `both` says whether both classes are among them."""
+    """Return the learners that are tried on so many rows; `both` says whether both classes are among them."""
     if not both:
         return (OverallRate(),)
     if rows < _FEWEST_FOR_TREES:
@@ -138,7 +138,7 @@ class Sample:
     Parameters
     ----------
     codes : ndarray of uint8 of shape (n, features)
-        Coded features; what is given comes last.
+        Coded features; a given variable comes last.
     target : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,), optional
         1 on average; None if all are equal.
@@ -156,7 +156,7 @@ def load_learners() -> None:
 
 @contextmanager
 def one_thread_each() -> Iterator[None]:
-    """Let no fit use several threads, which would wait for each other at every step; fits run side by side instead."""
+    """Let no fit use several threads, which would wait for each other at every step; fits run in parallel instead."""
     with threadpool_limits(limits=1):
         yield
 
@@ -171,14 +171,14 @@ def fit_booster(
 def fit_first(
     booster: Booster, sizes: tuple[int, ...], nominal: tuple[bool, ...], sample: Sample, held: Sample, seed: int
 ) -> tuple[Booster, Member, int]:
-    """Grow trees until those that are held out gain no more.
+    """Grow trees until they gain no more on held-out rows (early stopping).
 
     Returns
     -------
     booster : Booster
-        The booster, with a shorter step if its own was too long.
+        The booster, with a lower learning rate if its own was too high.
     member : Member
-        The trees, with some more than were best.
+        The trees, a few more than were best.
     trees : int
         How many trees the other folds should grow.
     """
@@ -189,7 +189,7 @@ def fit_first(
 
 
 def fit_logistic(encoded: Singles, sample: Sample) -> Member:
-    """Fit logistic regression on encoded features, of which what is given comes last.
+    """Fit logistic regression on encoded features, of which a given variable is the last column.
 
     The mean over rows of weight times log-loss, times their number, plus half the squared length of the coefficients
     is minimal: what scikit-learn's `LogisticRegression` does by default.
@@ -205,7 +205,7 @@ def fit_logistic(encoded: Singles, sample: Sample) -> Member:
         solver="newton-cholesky" if newton else "lbfgs", tol=_TOLERANCE if newton else 1e-4, max_iter=_MOST_STEPS
     )
     with _ALONE, warnings.catch_warnings():
-        # Where it begins at the optimum, as for columns that are constant, it finds no step that is better.
+        # Where it starts at the optimum, as for columns that are constant, it finds no better step.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(encoded, sample.target, sample_weight=sample.weight)
     return Member(float(model.intercept_[0]), coefficients=model.coef_[0].astype(np.float32))
@@ -224,7 +224,7 @@ def _grow(
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     by_name = [at for at in range(len(sizes)) if nominal[at] and not booster.ordered and sizes[at] > 2]
-    # Scikit-learn puts categorical columns first; they are there already.
+    # Scikit-learn moves categorical columns to the front, so they are put there at once.
     features = [*by_name, *(at for at in range(len(sizes)) if at not in by_name)]
     seen_as = []
     for at in features:
@@ -267,7 +267,7 @@ def _grow(
 
 
 def _present(codes: Bytes, size: int) -> Floats:
-    """Categories that are there as 0, 1, ...; the others as missing."""
+    """Return the categories that occur as 0, 1, ...; the others as missing."""
     values = np.full(size + 1, np.nan)
     there = np.unique(codes[codes < size])
     values[there] = np.arange(len(there))
@@ -275,7 +275,7 @@ def _present(codes: Bytes, size: int) -> Floats:
 
 
 def _ranks(codes: Bytes, size: int, sample: Sample) -> Floats:
-    """Position of each category in the order of the target's rate, with pseudo-rows at the overall rate."""
+    """Return the rank of each category by the target's rate, with pseudo-rows at the overall rate."""
     weight = np.ones(len(codes)) if sample.weight is None else sample.weight
     rows = np.bincount(codes, weight, minlength=size + 1)[:size]
     hits = np.bincount(codes, weight * sample.target, minlength=size + 1)[:size]
@@ -287,7 +287,7 @@ def _ranks(codes: Bytes, size: int, sample: Sample) -> Floats:
 
 
 def losses_by_trees(member: Member, held: Sample) -> Floats:
-    """Sum of the weighted log-losses of a booster on held-out rows after each of its trees, of shape (T,)."""
+    """Return the sum of weighted log-losses of a booster on held-out rows after each of its trees, of shape (T,)."""
     assert member.trees is not None
     trees, base = member.trees, member.base
     total = np.zeros(len(trees))
@@ -306,6 +306,6 @@ def losses_by_trees(member: Member, held: Sample) -> Floats:
 
 
 def pick_count(losses: list[Floats]) -> int:
-    """Number of trees, the same in all folds, with the lowest loss over all."""
+    """Return the number of trees, the same in all folds, with the lowest loss over all folds."""
     shortest = min(map(len, losses))
     return int(np.argmin(np.sum([sums[:shortest] for sums in losses], axis=0))) + 1

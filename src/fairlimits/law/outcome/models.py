@@ -24,7 +24,7 @@ from fairlimits.law.outcome.ensembles import Ensemble, distinct_rows
 from fairlimits.law.outcome.recalibration import Recalibration
 from fairlimits.law.outcome.splits import GroupSplit, joint
 
-# Rows from which on it pays to hold BLAS to one thread, which takes some milliseconds.
+# Rows from which on it pays to hold BLAS to one thread, which costs some milliseconds.
 _MANY_ROWS = 1000
 
 Packed: TypeAlias = tuple[dict[str, Any], dict[str, NDArray[Any]]]
@@ -68,7 +68,7 @@ class SplitLaw:
     def _predict(self, columns: Columns, n_rows: int) -> Floats:
         codes = self.codes.transform(columns, n_rows)
         encoded = self.encoding.transform(columns, n_rows) if self._linear else None
-        # Rows are multiplied a few at a time: threads of BLAS wait for each other longer than that takes.
+        # Matrix products are of few rows: threads of BLAS would wait for each other longer than these take.
         with ONE_BLAS_THREAD if n_rows > _MANY_ROWS else nullcontext():
             label = self.label.chances(codes, encoded)[:, 0]
             sides = [side.chances(codes, encoded, 2) for side in self.sides]
@@ -149,7 +149,7 @@ class OutcomeModel:
     law : SplitLaw or ClassifierLaw
         The package's own learners, or the user's classifiers.
     recalibration : Recalibration
-        What corrects them.
+        The correction of their estimates.
     """
 
     schema: Schema
@@ -218,7 +218,7 @@ class OutcomeModel:
         return cls(law.codes.schema, law, recalibration)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A few arrays are written much faster than the objects that hold them, and are checked when they are read.
+        # Pickled as a few arrays: much faster than the objects that hold them, and checked when they are read.
         if not self.is_plain:
             return {"schema": self.schema, "law": self.law, "recalibration": self.recalibration}
         header, arrays = self._pack()

@@ -1,15 +1,15 @@
 r"""Recalibrate q(x) = P(A, Y | x) once, for each group and label, as strongly as the rows justify.
 
-Learners are a little off on average: too sure of the label, or they make a group's label too likely. What rules do to
-rates would be off by as much. With z(x) the standardised log-odds of the label,
+Learners are a little off on average: too sure of the label, or they make a group's label too likely. The rates of
+rules would be off by as much. With z(x) the standardised log-odds of the label,
 
 .. math:: q'_{gy}(x) \propto q_{gy}(x) \, e^{a_y + a_{gy} + (b_y + b_{gy}) z(x)} ,
 
 where all a and b maximise the likelihood of group and label in rows that q did not see, minus :math:`c^2 / 2\tau^2`
 for each of them. That is a normal prior of width :math:`\tau`, wide for what all groups have in common and narrow for
 what is a group's own: a coefficient with a standard error s is shrunk to about :math:`\tau^2 / (\tau^2 + s^2)` of
-itself. A hundred rows of a group and label move it half of the way, and fewer than 30 not at all. The result is a law
-again, so that a program on it always has a solution.
+itself. A hundred rows of a group and label move its coefficients half of the way, and fewer than 30 not at all. The
+result is a law again, so that a program on it always has a solution.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from fairlimits._util.states import Checked, check_kinds
 from fairlimits._util.types import Floats, Ints
 from fairlimits.errors import FileError
 
-# Widths of the prior: of what all groups have in common, and of a group's own, which is a tenth or so.
+# Widths of the prior: of the coefficients common to all groups, and of a group's own.
 _COMMON_WIDTH, _OWN_WIDTH = 1.0, 0.1
 
-# Rows of a group and label from which on it is moved at all.
+# Fewest rows of a group and label that have coefficients of their own.
 _FEWEST_ROWS = 30
 
 # A chance of 0 that came true would have no logarithm.
@@ -36,7 +36,7 @@ _LEAST_CHANCE = 1e-12
 # Probabilities nearer to 0 or 1 than this have no log-odds of their own.
 _LEAST = 1e-6
 
-# No fit comes near it: coefficients are drawn to 0, and log-odds of such probabilities are below 14.
+# No fit comes near this: coefficients are shrunk to 0, and the log-odds of such probabilities are below 14.
 _LARGEST = 50.0
 
 
@@ -65,9 +65,9 @@ class Recalibration(Checked):
         q : ndarray of shape (n, G, 2)
             The estimate.
         weight : ndarray of shape (n,)
-            What each row counts; the weights sum to 1.
+            Weight of each row; the weights sum to 1.
         group, label : ndarray of int of shape (n,)
-            What the rows are.
+            Group and label of each row.
         """
         n, groups, _ = q.shape
         odds = _log_odds(q)
@@ -76,7 +76,7 @@ class Recalibration(Checked):
         features = np.stack([np.ones(n), (odds - centre) / scale])
         logs = np.log(np.maximum(q.reshape(n, -1), _LEAST_CHANCE))
         rows, true = np.arange(n), np.asarray(group * 2 + label)
-        # Weights that differ are worth fewer rows than there are.
+        # Rows of unequal weight have a smaller effective number.
         amount = weight / (weight @ weight)
         counts = np.bincount(true[weight > 0], minlength=2 * groups)
         moved = np.flatnonzero(counts >= _FEWEST_ROWS)
@@ -116,12 +116,12 @@ class Recalibration(Checked):
         return np.asarray(tilted / tilted.sum(axis=(1, 2), keepdims=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers that can be written as JSON."""
+        """Return the numbers as plain data that JSON can hold."""
         return {"centre": self.centre, "scale": self.scale, "coefficient": self.coefficient.tolist()}
 
     @classmethod
     def from_dict(cls, record: Any, groups: int) -> Recalibration:
-        """Read what `to_dict` gave, for some number of groups."""
+        """Read what `to_dict` returned, for some number of groups."""
         try:
             coefficient = np.asarray(record["coefficient"], dtype=np.float64)
             centre, scale = float(record["centre"]), float(record["scale"])
@@ -141,12 +141,12 @@ class Recalibration(Checked):
             raise FileError("The file's estimate has a correction by numbers that cannot be; save it again.")
 
     def check_groups(self, groups: int) -> None:
-        """Refuse a correction of another number of groups."""
+        """Refuse a correction for another number of groups."""
         if self.coefficient.shape != (2, groups, 2):
             raise FileError("The file's estimate has a correction that does not fit its groups; save it again.")
 
 
 def _log_odds(q: Floats) -> Floats:
-    """Log-odds of label 1."""
+    """Return the log-odds of label 1."""
     positive = np.clip(q[:, :, 1].sum(axis=1), _LEAST, 1 - _LEAST)
     return np.asarray(np.log(positive / (1 - positive)))

@@ -1,7 +1,7 @@
-"""The sample that learners are fitted on where rows are too many: it grows until more rows do not help.
+"""The sample that learners are fitted on where there are too many rows: it grows until more rows do not help.
 
-A hash tells which rows are in the sample, so that it is drawn from all files alike, in one pass, and so that every
-later pass knows again which rows were learned from, and in which fold. The law is learned on 50,000 rows, then on twice
+A hash decides which rows are in the sample, so that it is drawn from all files alike, in one pass, and every later
+pass knows which rows were learned from, and in which fold. The law is learned on 50,000 rows, then on twice
 as many, and so on, and each time judged on the same rows that none of them learned from. Once doubling the rows gains
 no more than chance explains, more would be wasted.
 """
@@ -25,7 +25,7 @@ from fairlimits.law.outcome.estimates import Outcome
 from fairlimits.law.outcome.models import OutcomeModel
 from fairlimits.law.outcome.splits import LEAST_CHANCE
 
-# Values of features in the largest sample, each of 8 bytes, which are held twice for a moment.
+# Most values of features in a sample: 8 bytes each, held twice for a moment.
 _MOST_VALUES = 1 << 25
 
 # Rows of the first sample, of the largest, and of those that samples are judged on.
@@ -42,7 +42,7 @@ _LARGER = 1.25
 
 
 class LearningPoint(NamedTuple):
-    """What a sample of some rows is worth, on rows that took no part in it.
+    """The log-loss after learning on a sample, on rows that took no part in it.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class LearningPoint(NamedTuple):
     loss : float
         Log-loss of group and label, held out; where no rows are left to hold out, out of fold.
     gain, error : float
-        By how much it is lower than that of the sample before, and the standard error of that; NaN for the first.
+        By how much the loss is lower than that of the sample before, and its standard error; NaN for the first.
     """
 
     rows: int
@@ -67,7 +67,7 @@ class Sampling:
     Parameters
     ----------
     draw : Draw
-        How rows are told apart.
+        How rows are drawn.
     below : float
         Rows with smaller draws were learned from.
     folds : int
@@ -79,19 +79,19 @@ class Sampling:
     folds: int
 
     def folds_of(self, drawn: Floats) -> Ints:
-        """Fold of each row, by a draw of its own."""
+        """Return the fold of each row, given a draw of its own."""
         return np.minimum((drawn * self.folds).astype(np.int64), self.folds - 1)
 
 
 class Sizes(NamedTuple):
-    """Shares of all rows that are learned from at most, and judged on."""
+    """Largest share of all rows that is learned from, and share that samples are judged on."""
 
     learned: float
     judged: float
 
     @classmethod
     def of(cls, rows: int, features: int) -> Sizes:
-        """Choose them for a table of some rows that count and some features."""
+        """Choose the shares for a table by its numbers of rows that count and of features."""
         judged = 0 if rows <= _FIRST else min(_JUDGED, int(_JUDGED_SHARE * rows))
         most = max(_FIRST, min(_MOST, _MOST_VALUES // max(features, 1)))
         return cls(min(most, rows - judged) / rows, judged / rows)
@@ -107,7 +107,7 @@ class Drawn:
         return Drawn(self.pieces + other.pieces)
 
     def rows(self) -> tuple[Dataset, Floats, Floats]:
-        """All of them in the order of their draws, whatever parts they came in, the draws, and those of the folds."""
+        """Return all rows in the order of their draws, however they came in parts, their draws and their fold draws."""
         first = self.pieces[0][0]
         drawn, fold = (np.concatenate([own[at] for own in self.pieces]) for at in (1, 2))
         group = np.concatenate([own.group for own, *_ in self.pieces])
@@ -115,9 +115,9 @@ class Drawn:
         weight = None
         if first.weight is not None:
             weight = np.concatenate([np.asarray(own.weight) for own, *_ in self.pieces])
-        # Where people who are alike are drawn alike, the rest of what they are says who comes first.
+        # Where people with the same features have the same draw, their other values say who comes first.
         order = np.lexsort((*(() if weight is None else (weight,)), label, group, drawn))
-        # One column after the other, so that no more than one of them is there three times.
+        # One column after the other, so that at most one is in memory three times.
         names = first.columns
         columns = {name: np.concatenate([own.columns[name] for own, *_ in self.pieces])[order] for name in names}
         data = Dataset(first.schema, columns, group[order], label[order], None if weight is None else weight[order])
@@ -125,7 +125,7 @@ class Drawn:
 
 
 def draw_rows(reader: Reader, draw: Draw, below: float, part: Part, frame: Any) -> Drawn | None:
-    """Rows of a part that count and are drawn."""
+    """Return the rows of a part that count and are drawn."""
     found = reader.drawn(part, frame, draw, "learned from", "fold")
     if found is None:
         return None
@@ -147,7 +147,7 @@ class Grown:
     losses, chosen
         See `Outcome`.
     curve : tuple of LearningPoint
-        What samples of all sizes were worth.
+        The learning curve: samples of all sizes.
     sampling : Sampling
         Which rows were learned from.
     calibration : pyarrow.Table
@@ -167,14 +167,14 @@ class Grown:
 
 @dataclass(frozen=True)
 class Grow:
-    """How the law is learned from drawn rows: small, so that it can be sent to where they are.
+    """How the law is learned from drawn rows: a small object, so that it can be sent to the rows.
 
     Parameters
     ----------
     sizes : Sizes
         Shares of all rows.
     sampling : Sampling
-        How rows are told apart; how far the sample reaches is found out.
+        How rows are drawn; the size of the sample is still to be found.
     estimator, random_state, n_jobs
         See `estimate_outcome`.
     """
@@ -231,7 +231,7 @@ class Grow:
 
 
 def _first(data: Dataset, rows: int) -> Dataset:
-    """The first rows, without a copy of them."""
+    """Return the first rows, without copying them."""
     columns = {name: own[:rows] for name, own in data.columns.items()}
     weight = None if data.weight is None else data.weight[:rows]
     return Dataset(data.schema, columns, data.group[:rows], data.label[:rows], weight)
@@ -243,7 +243,7 @@ def _tell_size(tell: Progress, at: int, sizes: int, rows: int, done: float, word
 
 
 def _sizes(learned: int, judged: int) -> Iterator[int]:
-    """Sizes of the samples, each twice the one before, or all rows where there are none to judge on."""
+    """Yield sizes of samples, each twice the one before, or all rows where there are none to judge on."""
     if not judged:
         yield learned
         return
@@ -255,7 +255,7 @@ def _sizes(learned: int, judged: int) -> Iterator[int]:
 
 
 def _losses(outcome: Outcome, judged: Dataset) -> Floats:
-    """Log-loss of each row to judge on; without any, of each row learned from, out of fold."""
+    """Return the log-loss of each row to judge on; without any, of each row learned from, out of fold."""
     data = judged if judged.n_rows else outcome.data
     q = outcome.model.predict_columns(data.columns, data.n_rows) if judged.n_rows else outcome.q
     return -np.log(np.maximum(q[np.arange(data.n_rows), data.group, data.label], LEAST_CHANCE))
@@ -271,5 +271,5 @@ def _point(rows: int, loss: Floats, before: Floats | None, judged: Dataset) -> L
 
 
 def learning_curve_table(curve: Sequence[LearningPoint]) -> pa.Table:
-    """The learning curve as a table, a row for each sample."""
+    """Return the learning curve as a table, a row for each sample."""
     return pa.Table.from_pylist([point._asdict() for point in curve])

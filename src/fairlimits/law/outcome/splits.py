@@ -38,15 +38,15 @@ class GroupSplit:
 
 
 def group_splits(shares: Sequence[float]) -> tuple[GroupSplit, ...]:
-    """Huffman's tree over the groups: the two rarest are split last, by a question that few people are asked.
+    """Return Huffman's tree over the groups: the two rarest are split last, by a question about few people.
 
-    Of all trees it has the fewest rows to learn from in total: per person, at most the entropy of the shares in bits
-    plus 1. A question for each group would take one row per person and group.
+    Of all trees it needs the fewest rows for all questions together: per person, at most the entropy of the shares in
+    bits plus 1. One question per group would take one row per person and group.
 
     Parameters
     ----------
     shares : sequence of float
-        What each group counts.
+        Share of each group among all people.
     """
     heap: list[tuple[float, int, tuple[int, ...]]] = [(share, g, (g,)) for g, share in enumerate(shares)]
     heapq.heapify(heap)
@@ -59,7 +59,7 @@ def group_splits(shares: Sequence[float]) -> tuple[GroupSplit, ...]:
 
 
 def joint(label: Floats, sides: Sequence[Floats], splits: Sequence[GroupSplit], groups: int) -> Floats:
-    """Put q together.
+    """Return q, as the product of its two-way chances.
 
     Parameters
     ----------
@@ -84,14 +84,14 @@ def joint(label: Floats, sides: Sequence[Floats], splits: Sequence[GroupSplit], 
 
 
 def log_loss(chance: Floats, target: NDArray[np.bool_], weight: Floats) -> float:
-    """Mean of minus the logarithm of the chance given to what came true; `chance` is that of the target."""
+    """Return the weighted log-loss; `chance` is that of a true target."""
     hit = np.clip(np.where(target, chance, 1 - chance), LEAST_CHANCE, None)
     total = weight.sum()
     return float(weight @ -np.log(hit) / total) if total > 0 else 0.0
 
 
 def best_average(chances: Sequence[Floats], target: NDArray[np.bool_], weight: Floats) -> tuple[tuple[int, ...], float]:
-    """Which learners' plain average has the lowest log-loss.
+    """Find the learners whose plain average has the lowest log-loss.
 
     Parameters
     ----------
@@ -112,6 +112,6 @@ def best_average(chances: Sequence[Floats], target: NDArray[np.bool_], weight: F
         for count in range(1, len(chances) + 1)
         for members in combinations(range(len(chances)), count)
     ]
-    # Of equals the first, which has the fewest members.
+    # Of equal losses the first, with the fewest members.
     loss, chosen = min(tried, key=lambda loss_and_members: loss_and_members[0])
     return chosen, loss

@@ -1,7 +1,7 @@
 """`StreamedOutcome`: an estimate of q(x) = P(A, Y | x) for rows that are not in memory.
 
 Learners are fitted on a sample; q is computed, whenever it is needed, for every row in passes of bounded memory. Rows
-that were learned from get it from the learners of the folds that they took no part in, all others from all of them.
+that were learned from get q from the learners that did not see them, all others from the learners of all folds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ROWS = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class RowEstimates:
-    """How rows of a part get their q: small, so that it can be sent to where the parts are.
+    """How rows of a part get their q: a small object, so that it can be sent to the parts.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class RowEstimates:
     sampling: Sampling
 
     def pieces(self, part: Part, frame: Any, below: float = 1.0) -> Iterator[tuple[Dataset, Floats]]:
-        """Rows of a part that count, with their q, some at a time; with a share `below` 1 only so many of them."""
+        """Yield the rows of a part that count, with their q, piece by piece; or only a share `below` of them."""
         found = self.reader.drawn(part, frame, self.sampling.draw, "learned from", "fold", "placed")
         if found is None:
             return
@@ -92,13 +92,13 @@ class StreamedOutcome(Shown):
     stream : Stream
         The people.
     learned : Learned
-        What the first passes found out of them.
+        What the first passes found out about them.
     model : OutcomeModel
         The estimate for new rows.
     losses, chosen
         See `Outcome`; of the sample that was learned from, out of fold.
     learning_curve : tuple of LearningPoint
-        What samples of growing size were worth on rows that took no part.
+        Log-loss of samples of growing size, on rows that took no part.
     sampling : Sampling
         Which rows were learned from.
     calibrated : pyarrow.Table
@@ -124,7 +124,7 @@ class StreamedOutcome(Shown):
 
     @property
     def counts(self) -> Ints:
-        """Rows that count, unweighted, of every group and label, of shape (G, 2)."""
+        """Number of rows with a weight above 0, by group and label, of shape (G, 2)."""
         return self.learned.counts
 
     @property
@@ -138,7 +138,7 @@ class StreamedOutcome(Shown):
         return RowEstimates(self.learned.reader, self.model, self.sampling)
 
     def calibration_error(self) -> float:
-        """Mean absolute difference between estimate and what came true, over all groups, labels and bins."""
+        """Return the mean absolute difference between estimate and what came true, over groups, labels and bins."""
         return mean_difference(self.calibrated)
 
     @property
@@ -191,7 +191,7 @@ def estimate_streamed(
         random_state,
         n_jobs,
     )
-    # What learns is where the sample is: on a cluster no row comes here, and nothing is told from there.
+    # Learning runs where the sample is: on a cluster no row comes here, and no progress is reported from there.
     finish = grow if stream.parts.remote else partial(grow, tell=lambda done, words: tell(0.4 + 0.6 * done, words))
     grown: Grown | None = stream.parts.fold(
         partial(draw_rows, learned.reader, draw, grow.below),

@@ -2,12 +2,12 @@
 
 Number the leaves of a tree from left to right, and write a set of leaves as the bits of one number. Wherever a row
 goes at a node, it rules out the leaves on the node's other side. What a node rules out depends on one code only, so for
-each feature, code and tree all that the nodes on that feature leave is known beforehand:
+each feature, code and tree the leaves that the nodes on that feature leave are computed beforehand:
 
     mask(f, c, t) = AND over the nodes of tree t on feature f of the leaves that code c does not rule out.
 
 The row's leaf is the only bit in the AND of mask(f, code of f, t) over all features: every other leaf is ruled
-out at the node where its path and the row's part. No node is visited, and all trees are done at once. (This is
+out at the node where its path and the row's separate. No node is visited, and all trees are done at once. (This is
 QuickScorer of Lucchese et al., 2015, with tables in place of sorted thresholds.)
 """
 
@@ -72,7 +72,7 @@ class Trees:
 
     @classmethod
     def none(cls, sizes: tuple[int, ...]) -> Trees:
-        """No tree at all."""
+        """Return no trees."""
         empty = np.zeros(0, dtype=np.uint8)
         no_sets = np.zeros((0, _SET), dtype=np.uint8)
         return cls(sizes, empty, np.zeros(0, np.float32), np.zeros(0, np.uint16), empty, empty, empty, no_sets)
@@ -86,7 +86,7 @@ class Trees:
         return len(self.leaves)
 
     def first(self, count: int) -> Trees:
-        """Only the first trees."""
+        """Return only the first trees."""
         leaves = self.leaves[:count]
         ends = int(leaves.sum(dtype=np.int64))
         nodes = ends - len(leaves)
@@ -94,14 +94,14 @@ class Trees:
         return Trees(self.sizes, leaves, self.values[:ends], *inner)
 
     def chosen(self, which: Flags) -> Trees:
-        """Only some of the trees, in their order."""
+        """Return only some of the trees, in their order."""
         leaves = self.leaves.astype(np.int64)
         values, nodes = np.repeat(which, leaves), np.repeat(which, leaves - 1)
         inner = (getattr(self, name)[nodes] for name in _ARRAYS[2:])
         return Trees(self.sizes, self.leaves[which], self.values[values], *inner)
 
     def masks(self, codes: Bytes) -> Masks:
-        """Leaves that each row can still reach by its first features, of shape (rows, T).
+        """Return the leaves that each row can still reach by its first features, of shape (rows, T).
 
         Parameters
         ----------
@@ -117,17 +117,17 @@ class Trees:
         return found
 
     def masks_of(self, feature: int, code: int) -> Masks:
-        """Leaves that a code of one feature leaves reachable, of shape (T,)."""
+        """Return the leaves that a code of one feature leaves reachable, of shape (T,)."""
         return np.asarray(self._table[self._starts[feature] + code])
 
     def reached(self, masks: Masks) -> Singles:
-        """Values of the leaves that masks of all features leave, of shape (rows, T)."""
+        """Return the values of the leaves that the masks of all features leave, of shape (rows, T)."""
         # The exponent of a power of two says which bit it is; a sign, of the bit 31, is dropped by uint8.
         exponent = (masks.astype(np.float32).view(np.uint32) >> 23).astype(np.uint8)
         return np.asarray(self._values[exponent + self._first_value])
 
     def scores(self, codes: Bytes) -> Singles:
-        """Sum of all trees for each row, by all features."""
+        """Return the sum of all trees for each row."""
         parts = [
             self.reached(self.masks(codes[start : start + _BLOCK])).sum(axis=1)
             for start in range(0, max(len(codes), 1), _BLOCK)
@@ -145,7 +145,7 @@ class Trees:
 
     @cached_property
     def _first_value(self) -> Ints:
-        """Where the values of each tree start, less the bias of the exponent."""
+        """Where the values of each tree start, minus the bias of the exponent."""
         return np.arange(len(self)) * MOST_LEAVES - _BIAS
 
     @cached_property
@@ -189,7 +189,7 @@ class Trees:
         return np.repeat(np.arange(len(self)), self.leaves.astype(np.int64) - 1)
 
     def tables(self) -> dict[str, NDArray[Any]]:
-        """Return what trees are evaluated by, as named arrays: masks by feature and code, and values of the leaves."""
+        """Return what evaluation needs as named arrays: masks by feature and code, and values of the leaves."""
         return {
             "masks": self._table,
             "starts": self._starts,
@@ -228,9 +228,9 @@ class Trees:
         return within and rising and bool(np.isfinite(self.values).all()) and self._are_nested()
 
     def _are_nested(self) -> bool:
-        """Whether each node's leaves are all of its tree, or one side of exactly one other node.
+        """Return whether each node's leaves are all of its tree, or one side of exactly one other node.
 
-        Ranges shrink from parent to child, so this makes a tree: following parents ends at the root.
+        Ranges shrink from parent to child, so this is a tree: following parents ends at the root.
         """
         tree = self.tree_of_node
 

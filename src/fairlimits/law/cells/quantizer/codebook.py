@@ -7,8 +7,8 @@ For rows :math:`x_1 .. x_n` with weights :math:`w_k`, and centroids :math:`c_1 .
 Lloyd's iteration (the LBG algorithm of Linde, Buzo and Gray, 1980) moves every centroid to the mean of the
 rows that are nearest to it, which cannot raise D, until a pass lowers D by less than a given share. Where it
 ends depends on where it starts, so the start is drawn by D^2 sampling (k-means++, Arthur and Vassilvitskii,
-2007) and then mended: the cells of largest error are split in two, and as many centroids as that made too many,
-those that are missed least, are dropped again (as in Fritzke's breathing k-means, 2020).
+2007) and then improved: the cells of largest error are split in two, and as many centroids, those whose removal raises
+the distortion least, are dropped again (as in Fritzke's breathing k-means, 2020).
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from fairlimits.law.cells.quantizer.seeding import distinct_points, seed
 DEFAULT_RELATIVE_ERROR = 1e-3
 
 
-_SPLIT_SHARE = 4  # the first rounds of mending split one cell in so many,
+_SPLIT_SHARE = 4  # the first rounds of `_mend` split one cell in so many,
 _SPLIT_DECAY = 4  # and later ones so many times fewer, as soon as that gains little
 _SPLIT_OFFSET = 0.1  # of the cell's own standard deviation
-_MENDING_ERROR = 2e-3  # what little means: finer gains are Lloyd's work
+_MENDING_ERROR = 2e-3  # relative gain that is little: finer gains are left to Lloyd's iteration
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Codebook:
     Attributes
     ----------
     centroids : ndarray of float32, shape (N, d)
-        One centroid a cell; at least one row is nearest to each.
+        One centroid per cell; at least one row is nearest to each.
     distortion : float
         Weighted mean squared distance of the rows to their nearest centroid (D above).
     iterations : int
@@ -60,7 +60,7 @@ class Codebook:
 
 
 class Passes(Protocol):
-    """Rows that are not in memory, and that Lloyd's iteration goes through in passes."""
+    """Rows that are not in memory, over which Lloyd's iteration makes passes."""
 
     def sweep(self, points: Points) -> Sweep:
         """Assign every row to its nearest point and sum over the cells."""
@@ -111,7 +111,7 @@ def fit_codebook(
     relative_error : float, default=0.001
         Stop when ``(previous distortion - distortion) <= relative_error * distortion``. The paper uses 0.01.
     max_iterations : int, default=300
-        Largest number of Lloyd passes over all rows, and of each run on the sample before.
+        Largest number of Lloyd passes over all rows, and in each run on the sample before them.
     random_state : int, default=0
         Seed. The same rows, weights and seed give the same codebook to the last bit, on any number of cores.
     progress : callable, optional
@@ -128,8 +128,8 @@ def fit_codebook(
 
     Notes
     -----
-    Start and mending work on a sample, drawn by weight, of 64 rows per cell (at least 65,536 and at most
-    131,072); Lloyd's iteration over all rows follows. A centroid that loses its last row is placed on the row
+    The start is drawn and improved on a sample, drawn by weight, of 64 rows per cell (at least 65,536 and at
+    most 131,072); Lloyd's iteration over all rows follows. A centroid that loses its last row is placed on the row
     farthest from its centroid in a cell of large error.
     """
     check_settings(cells, relative_error, max_iterations)
@@ -168,7 +168,7 @@ def refine(
 
 
 def assign(rows: ArrayLike, centroids: ArrayLike) -> Ints:
-    """Index of the centroid nearest to each row.
+    """Return the index of the centroid nearest to each row.
 
     Distances are compared as double precision gives them, ties go to the lowest index, and a row's cell does not
     depend on the rows around it: batches of any size give the same answer.
@@ -188,7 +188,7 @@ def assign(rows: ArrayLike, centroids: ArrayLike) -> Ints:
 
 
 def distortion(rows: ArrayLike, centroids: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """Weighted mean squared distance of the rows to their nearest centroid.
+    """Return the weighted mean squared distance of the rows to their nearest centroid.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ class _Lloyd:
             iterations += 1
             gain = now.distortion - after.distortion
             if gain <= 0 and not now.empty.size:
-                converged = True  # only the rounding of centroids is left; the earlier ones are no worse
+                converged = True  # only the rounding of centroids is left; the earlier centroids are no worse
                 break
             now = after
             converged = gain <= self.relative_error * now.distortion and not now.empty.size
@@ -249,7 +249,7 @@ class _Lloyd:
 
 
 def _moved(rows: Rows | Passes, sweep: Sweep) -> Floats32:
-    """Centroids at the means of their cells, and those of empty cells at seeds."""
+    """Return centroids moved to the means of their cells, and those of empty cells to seeds."""
     centroids = sweep.points.centroids.copy()
     filled = sweep.mass > 0
     centroids[filled] = sweep.sums[filled] / sweep.mass[filled, None]
@@ -259,8 +259,8 @@ def _moved(rows: Rows | Passes, sweep: Sweep) -> Floats32:
 def _reseeded(rows: Rows | Passes, sweep: Sweep, centroids: Floats32) -> Floats32:
     """Place each empty cell's centroid on the farthest row of a cell, those of largest error first.
 
-    At most one seed a cell is taken: equal rows share a cell, so no two seeds are equal. Empty cells that are
-    left over have their turn after the next assignment.
+    At most one seed per cell is taken: equal rows share a cell, so no two seeds are equal. Empty cells that are
+    left over are reseeded after the next assignment.
     """
     farthest = _farthest(rows, sweep, centroids)
     centroids = centroids.copy()
@@ -275,7 +275,7 @@ def _reseeded(rows: Rows | Passes, sweep: Sweep, centroids: Floats32) -> Floats3
 
 
 def _farthest(rows: Rows | Passes, sweep: Sweep, centroids: Floats32) -> Callable[[int], tuple[float, Floats32 | None]]:
-    """Return what finds the row of a cell that is farthest from its centroid, and its squared distance."""
+    """Return a function from a cell to the largest squared distance of a row to its centroid, and that row."""
     if not isinstance(rows, Rows):
         distances, found = rows.farthest(sweep.points, centroids)
         return lambda cell: (float(distances[cell]), found[cell])
@@ -291,7 +291,7 @@ def _farthest(rows: Rows | Passes, sweep: Sweep, centroids: Floats32) -> Callabl
 
 
 def _mend(run: _Run, points: Rows, lloyd: _Lloyd, rng: np.random.Generator, report: Progress) -> _Run:
-    """Move centroids from where they are missed least to where the error is largest, while that pays.
+    """Move centroids from where they reduce the error least to where it is largest, while that lowers the distortion.
 
     Each round splits some cells, runs Lloyd's iteration, drops as many centroids and runs it again. After a
     round that gains little, fewer are split.
@@ -311,7 +311,7 @@ def _mend(run: _Run, points: Rows, lloyd: _Lloyd, rng: np.random.Generator, repo
 
 
 def _split(sweep: Sweep, count: int, rng: np.random.Generator) -> Floats32:
-    """Give each of the `count` cells of largest error a second centroid, a little aside of its own."""
+    """Give each of the `count` cells of largest error a second centroid, a little beside its own."""
     centroids = sweep.points.centroids
     worst = np.argsort(-sweep.errors, kind="stable")[:count]
     spread = np.sqrt(sweep.errors[worst] / sweep.mass[worst] / centroids.shape[1])
@@ -320,10 +320,10 @@ def _split(sweep: Sweep, count: int, rng: np.random.Generator) -> Floats32:
 
 
 def _thinned(sweep: Sweep, count: int) -> Floats32:
-    """Drop the `count` centroids that are missed least.
+    """Drop the `count` centroids whose removal raises the distortion least.
 
-    A dropped centroid's rows fall to its neighbours. The nearest of them is then missed more than it seemed: it
-    is kept.
+    A dropped centroid's rows go to its neighbours. Dropping the nearest of them too would then cost more than was
+    computed, so it is kept.
     """
     centroids = sweep.points.centroids64
     spared = np.zeros(len(centroids), dtype=bool)

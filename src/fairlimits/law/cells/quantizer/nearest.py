@@ -7,7 +7,7 @@ For a row x and points c_1 .. c_N, with m the mean of the points, z = x - m and 
 so the nearest point has the lowest score, and scores are one single-precision matrix product. Its rounding error
 is at most ``(d + 8) u (2 |z| G + G^2)`` with u = 2^-24, d columns and G = max_j |g_j| (d + 1 products and sums,
 and the roundings of z, g_j and |g_j|^2, which are relative to their size). Wherever the two lowest scores differ by
-less than twice that, the distances in question are taken again in double precision, as ``sum((x - c_j)^2)``. So
+less than twice that, the distances in question are computed again in double precision, as ``sum((x - c_j)^2)``. So
 the answer is the one that double precision gives, for every row, ties going to the lowest index; it does not
 depend on how rows are batched, on the number of threads or on the BLAS behind numpy.
 """
@@ -41,7 +41,7 @@ _UNIT = 2.0**-24  # unit roundoff of single precision
 
 
 class Points:
-    """Points to be searched, prepared for the matrix product.
+    """Points among which the nearest is searched, prepared for the matrix product.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Points:
         self._mean: Floats32 = self.centroids64.mean(axis=0).astype(np.float32)
         offsets = centroids - self._mean
         squares = np.square(offsets, dtype=np.float64).sum(axis=1)
-        # One more row of the product, met by a column of ones, adds |g_j|^2 without a pass of its own.
+        # One more row, multiplied by a column of ones, adds |g_j|^2 without a pass of its own.
         self._matrix: Floats32 = np.vstack([-2 * offsets.T, squares]).astype(np.float32)
         self._radius = float(np.sqrt(squares.max()))
         self._kept = threading.local()
@@ -64,7 +64,7 @@ class Points:
         return len(self.centroids)
 
     def nearest(self, rows: Floats32) -> tuple[Ints, Floats32]:
-        """Index of the nearest point of each row, and how much farther the second is.
+        """Return the index of the nearest point of each row, and how much farther the second nearest is.
 
         Returns
         -------
@@ -88,7 +88,7 @@ class Points:
         return labels, margin
 
     def _tiles(self, tile: int, columns: int) -> tuple[Floats32, Floats32]:
-        """Room for a tile, kept for the next one of the same thread: fresh memory costs a fault for every page."""
+        """Return memory for a tile, reused by the thread: fresh memory costs a page fault for every page."""
         if not hasattr(self._kept, "tiles"):
             shifted = np.ones((tile, columns + 1), dtype=np.float32)
             self._kept.tiles = shifted, np.empty((tile, len(self)), dtype=np.float32)
@@ -121,7 +121,7 @@ class Points:
 
 
 def nearest_labels(rows: Floats32, points: Points) -> Ints:
-    """Nearest point of each row, found by as many threads as the rows are worth."""
+    """Return the nearest point of each row, using threads where there are enough rows."""
     if len(rows) <= _SLAB:  # starting threads takes longer
         return points.nearest(rows)[0]
     with Workers() as workers:
@@ -129,14 +129,14 @@ def nearest_labels(rows: Floats32, points: Points) -> Ints:
 
 
 def squared_norms(differences: Floats) -> Floats:
-    """Sum of squares of each row."""
+    """Return the sum of squares of each row."""
     result: Floats = np.einsum("ij,ij->i", differences, differences)
     return result
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What one pass over weighted rows says about the cells of their nearest points.
+    """Result of one pass over weighted rows, for the cells of their nearest points.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class Sweep:
     errors : ndarray of float64, shape (N,)
         Weighted sum of squared distances to the cell's point.
     margins : ndarray of float64, shape (N,)
-        What the sum of squared distances would grow by if the point were dropped.
+        By how much the sum of squared distances would grow if the point were dropped.
     """
 
     points: Points
@@ -190,7 +190,7 @@ class Workers:
         ONE_BLAS_THREAD.__exit__(*exception)
 
     def labels(self, rows: Floats32, points: Points) -> Ints:
-        """Nearest point of each row."""
+        """Return the nearest point of each row."""
         labels = np.empty(len(rows), dtype=np.int64)
 
         def find(part: slice) -> None:
@@ -229,7 +229,7 @@ class Totals:
 
     @classmethod
     def zero(cls, points: Points) -> Totals:
-        """Sums over no row."""
+        """Return the sums over no row."""
         cells = len(points)
         return cls(np.zeros(cells), np.zeros(points.centroids.shape), np.zeros(cells), np.zeros(cells))
 

@@ -11,7 +11,7 @@ from fairlimits._util.types import Floats
 from fairlimits.errors import DataError
 from fairlimits.law.cells.quantizer.nearest import Floats32
 
-_LARGEST = 1e15  # squares of larger values leave single precision
+_LARGEST = 1e15  # squares of larger values overflow single precision
 
 
 class Rows(NamedTuple):
@@ -22,7 +22,7 @@ class Rows(NamedTuple):
 
 
 def as_matrix(given: ArrayLike, name: str) -> Floats32:
-    """Take numbers as float32, refusing what has no place in a distance."""
+    """Return numbers as float32, refusing those that have no finite square."""
     try:
         with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused below
             matrix = np.ascontiguousarray(given, dtype=np.float32)
@@ -40,7 +40,7 @@ def as_matrix(given: ArrayLike, name: str) -> Floats32:
 
 
 def as_weights(given: ArrayLike | None, rows: int) -> Floats:
-    """Take weights, 1 by default, refusing what is negative or not finite."""
+    """Return weights, 1 by default, refusing negative and infinite ones and NaN."""
     if given is None:
         return np.ones(rows)
     weights = np.asarray(given, dtype=np.float64)

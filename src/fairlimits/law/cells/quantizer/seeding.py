@@ -17,10 +17,10 @@ _SEEDING_ROWS_PER_CELL, _SEEDING_LEAST = 4, 8_192
 
 
 def distinct_points(rows: Rows, cells: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
-    """Rows to fit, and distinct points among them to start from, at least `cells`.
+    """Return rows to fit, and at least `cells` distinct points among them to start from.
 
-    The points are those of a sample. If there is no need of one, or if it has too few, the points are all there
-    are, with their weights, and stand for the rows.
+    The points are those of a sample. If none is needed, or if it has too few distinct points, they are all distinct
+    points, with their weights, and replace the rows.
     """
     size = sample_size(cells)
     if len(rows.values) > size:
@@ -34,7 +34,7 @@ def distinct_points(rows: Rows, cells: int, rng: np.random.Generator) -> tuple[R
 
 
 def sample_size(cells: int) -> int:
-    """Rows that the start of so many cells is looked for in."""
+    """Return the size of the sample in which the start for a number of cells is searched."""
     return min(max(_SAMPLE_ROWS_PER_CELL * cells, _SAMPLE_LEAST), _SAMPLE_MOST)
 
 
@@ -48,7 +48,7 @@ def check_distinct(points: Rows, cells: int) -> None:
 
 
 def seed(points: Rows, cells: int, rng: np.random.Generator) -> Floats32:
-    """Greedy D^2 sampling: each centroid is the best of a few points drawn with chance weight times D^2.
+    """Greedy D^2 sampling: each centroid is the best of a few points drawn in proportion to weight times D^2.
 
     The points must be distinct; then the centroids are.
     """
@@ -65,20 +65,20 @@ def seed(points: Rows, cells: int, rng: np.random.Generator) -> Floats32:
     for turn in range(cells):
         if potential.any():
             candidates = _drawn(potential, trials, rng)
-        else:  # what is left differs from points taken by less than rounding
+        else:  # the points left differ from those taken by less than rounding
             candidates = np.setdiff1d(np.arange(len(values)), taken[:turn])[:1]
         distances = norms[:, None] + norms[candidates] - 2 * (values @ values[candidates].T)
         distances = np.minimum(np.maximum(distances, 0), nearest[:, None])
         best = int((points.weights @ distances).argmin())
         taken[turn] = candidates[best]
         nearest = distances[:, best]
-        nearest[taken[turn]] = 0  # rounding may say otherwise
+        nearest[taken[turn]] = 0  # rounding may leave more
         potential = points.weights * nearest
     return points.values[taken]
 
 
 def _sampled(rows: Rows, size: int, rng: np.random.Generator) -> Rows:
-    """Rows drawn by weight, one from each of `size` equal shares of the total weight."""
+    """Return rows drawn by weight, one from each of `size` equal shares of the total weight."""
     ends = np.cumsum(rows.weights)
     index, weights = drawn_at(sample_marks(float(ends[-1]), size, rng), ends)
     return Rows(rows.values[index], weights)
@@ -91,14 +91,14 @@ def sample_marks(total: float, size: int, rng: np.random.Generator) -> Floats:
 
 
 def drawn_at(marks: Floats, ends: Floats) -> tuple[Ints, Floats]:
-    """Rows that marks fall on, where `ends` are the sums of the weights up to each row, and how many on each."""
+    """Return the rows that marks fall on, by the running sums of weights `ends`, and how many fall on each."""
     drawn = np.minimum(np.searchsorted(ends, marks, side="right"), len(ends) - 1)
     index, times = np.unique(drawn, return_counts=True)
     return index, times.astype(np.float64)
 
 
 def merged(parts: list[Rows]) -> Rows:
-    """Distinct rows of all parts, each with the sum of its weights."""
+    """Return the distinct rows of all parts, each with the sum of its weights."""
     values = np.concatenate([part.values for part in parts]) + np.float32(0)  # -0 and 0 are one value
     weights = np.concatenate([part.weights for part in parts])
     keys = values.view(np.dtype((np.void, values.itemsize * values.shape[1]))).ravel()
@@ -108,7 +108,7 @@ def merged(parts: list[Rows]) -> Rows:
 
 
 def _drawn(potential: Floats, count: int, rng: np.random.Generator) -> Ints:
-    """Indices drawn in proportion to `potential`; none of potential 0."""
+    """Return indices drawn in proportion to `potential`; none of potential 0."""
     ends = np.cumsum(potential)
     index = np.searchsorted(ends, rng.random(count) * ends[-1], side="right")
     drawn: Ints = np.minimum(index, np.flatnonzero(potential)[-1])

@@ -1,4 +1,4 @@
-"""Where cells start when there is no time to look long: rows are split in two, again and again."""
+"""A quick start for Lloyd's iteration: rows are split in two, again and again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fairlimits._util.types import Floats, Ints
 from fairlimits.law.cells.quantizer.nearest import Floats32
 from fairlimits.law.cells.quantizer.rows import Rows
 
-# Points nearer to each other than this, in units of the rows, are one.
+# Points nearer to each other than this, in units of the rows, are the same.
 _SAME = 1e-5
 
 
@@ -40,14 +40,14 @@ def split_start(rows: Rows, cells: int) -> Floats32:
     def add(members: Ints) -> None:
         nonlocal made
         weight = rows.weights[members, None]
-        # Sums of numpy itself, not of BLAS: those depend on the number of threads.
+        # By numpy's own sums, not by BLAS, whose sums depend on the number of threads.
         mean = (weight * wide[members]).sum(axis=0) / weight.sum()
         errors = (weight * (wide[members] - mean) ** 2).sum(axis=0)
         made += 1
         if errors.sum() <= _SAME**2 * weight.sum():
             whole.append(mean)
         else:
-            # Numbered, so that equal errors are decided by age.
+            # Numbered, so that of equal errors the oldest part comes first.
             heappush(parts, (-float(errors.sum()), made, members, mean, errors))
 
     add(np.arange(len(wide)))
@@ -56,7 +56,7 @@ def split_start(rows: Rows, cells: int) -> Floats32:
         column = int(errors.argmax())
         below = wide[members, column] <= mean[column]
         if below.all():
-            # Only rounding tells these rows from their mean.
+            # These rows differ from their mean by rounding only.
             whole.append(mean)
             continue
         add(members[below])
