@@ -30,7 +30,7 @@ def parts(tmp_path: Path) -> str:
 
 
 def test_a_table_in_place_of_a_dataset() -> None:
-    with pytest.raises(fl.InputError, match=r"make a Dataset of a table with Dataset\.from_frame\(table, label="):
+    with pytest.raises(fl.InputError, match=r"of a table, Dataset\.from_frame makes one"):
         fl.audit(TABLE, PAID)
     with pytest.raises(fl.InputError, match=r"of a table, Dataset\.from_frame makes one"):
         fl.solve(TABLE, {"DP": 0.05})
