@@ -26,7 +26,7 @@ from fairlimits.apps.cli.app import app
 
 _SECONDS = 300
 
-# A result, a sentence, an alarm of `monitor`.
+# Exit codes of a result, of a sentence on what was wrong, and of an alarm of `monitor`.
 _CODES = (0, 2, 3)
 
 # What would steer a terminal, in the names of a table.
@@ -95,7 +95,7 @@ _COLUMNS = ("hired", "sex", "skill", "job", "model", "day")
 _NUMBERS = ("0", "1", "2", "0.05", "0.5", "0.95", "4")
 _NAMES = ("DP", "EA", "EOp", "PE", "EOd", "IF", "demographic_parity")
 
-# What could be meant, by the name of an option.
+# Values that could be meant, by the name of an option.
 _LIKELY: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("label", "sensitive", "weight", "numeric", "categorical", "drop", "features", "prediction"), _COLUMNS
@@ -122,7 +122,7 @@ _LIKELY: dict[str, tuple[str, ...]] = {
     "tolerance": ("0.05", "0.1", "DP=0.1"),
 }
 
-# What would cut a table of people into cells of their own number, generate a million rows, or learn for a minute.
+# Options of commands that would otherwise make a cell for each person, generate a million rows, or learn for a minute.
 _SMALL: dict[str, list[list[str]]] = {
     "cells": [["-o", "out.npz"], ["--partition", "features", "--generator", "none", "--cells", "4"]],
     "decorrelate": [["--cells", "4"]],

@@ -31,7 +31,7 @@ _TICK = 0.005
 
 @contextmanager
 def _full_disks(folder: Path) -> Iterator[Case]:
-    """Writers in processes whose files may not grow beyond a random byte: as on a full disk, and without being root."""
+    """Writers in processes whose files may not grow beyond a random byte: as on a full disk, but without being root."""
     people = data(np.random.default_rng(0))
     dist = fl.discretize(people, 8, partition="features", generator=None)
     rule = fl.solve(dist, {"DP": 0.1})

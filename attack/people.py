@@ -31,7 +31,7 @@ def table(rng: np.random.Generator, rows: int = 300) -> pd.DataFrame:
 
 
 def data(rng: np.random.Generator, rows: int = 300) -> fl.Dataset:
-    """Return the same as a `Dataset`."""
+    """Return the table of people as a `Dataset`."""
     return fl.Dataset.from_frame(table(rng, rows), label="hired", sensitive="sex")
 
 

@@ -85,7 +85,7 @@ def _best(counts: list[list[list[int]]], tolerance: Fraction) -> Fraction:
     for corner in corners:
         gap = sum((a * s for a, s in zip(slope, corner, strict=True)), Fraction(0))
         points = [list(corner)] if abs(gap) <= tolerance else []
-        # A vertex that is no corner has one score between 0 and 1, and lies on an edge of the constraint.
+        # A vertex that is not a corner of the box has one score between 0 and 1, and lies at a bound of the constraint.
         for free, own in enumerate(slope):
             rest = gap - own * corner[free]
             for edge in (tolerance, -tolerance):

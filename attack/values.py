@@ -58,7 +58,7 @@ class Node:
     path: tuple[Any, ...]
 
     def put(self, tree: Any, value: Any) -> Any:
-        """Return the whole with something else in this place; what stands beside the way there is not copied."""
+        """Return the whole with something else in this place; what is not on the path to it is not copied."""
         if not self.path:
             return value
         changed = copy.copy(tree)

@@ -1,7 +1,7 @@
 """The good law at any size: outcome cells of rows that are streamed, on a simulated law whose limits are known.
 
 Rows have five numbers and a category. P(Y | x) and P(A | x, Y) are logistic in smooth functions of them, written in
-`true_q`. In the last tenth of the files people are others than in the first: one number is shifted, and the category
+`true_q`. In the last tenth of the files people differ from those in the first: one number is shifted, and the category
 takes a value that no file before has, with another chance of the label: what is learned from the first files alone is
 wrong.
 

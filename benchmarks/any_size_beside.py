@@ -33,14 +33,14 @@ from fairlimits._util.dask import dask_module
 # Files of a million rows each.
 _WORKER_FILES, _CURVE_FILES = 4, 2
 
-# Rows that are learned from where it is passes that are measured.
+# Rows to learn from where passes are what is measured.
 _LEARNED_ROWS = 60_000
 
 # Rows of ceilings, and steps in which their features are seen: as they are, hardly anybody has a twin.
 _CEILING_ROWS = 200_000
 _STEPS = dict.fromkeys((f"x{at}" for at in range(5)), 1.0)
 
-# Of a cluster that nobody has seen: cores, rows of a part, and seconds that Dask's scheduler needs for a task.
+# An assumed cluster: cores, rows of a part, and seconds that Dask's scheduler needs for a task.
 _CORES, _PART_ROWS, _TASK = 64, 250_000, 1e-3
 
 
@@ -208,7 +208,7 @@ def _of_curve(measured: dict[str, Any]) -> str:
 
 
 def a_billion_rows(results: list[dict[str, Any]]) -> str:
-    """What the rates come to; nobody has run that."""
+    """What the measured rates come to for a billion rows, which were not run."""
     last, passes = results[-1], further(results)
     work = sum(passes.values()) * 1e9 / 1e6
     tasks = len(passes) * 1e9 / _PART_ROWS * _TASK

@@ -99,7 +99,7 @@ class Graph:
         self.kept: list[Any] = []
 
     def add(self, kind: str, *given: Any, **options: Any) -> str:
-        """Add a node; what is no name of another is a constant."""
+        """Add a node and return its name; what is given is the name of another, or a constant."""
         names = [own if isinstance(own, str) else self.constant(own) for own in given]
         made = f"n{len(self.nodes)}"
         self.nodes.append(self.onnx.helper.make_node(kind, names, [made], **options))

@@ -22,7 +22,7 @@ PAIR_CASES = [(("EA", "EOd", "IF"), aware) for aware in (False, True)]
 
 
 def by_linprog(dist: fl.CellDistribution, notions: tuple[str, ...], aware: bool) -> np.ndarray[Any, Any]:
-    """Optimal accuracies by one call of linprog a tolerance."""
+    """Optimal accuracies by one call of linprog per tolerance."""
     cost, base, matrix, offset = group_rows(dist, notions, aware)
     stacked = np.vstack([matrix, -matrix])
     values = []

@@ -123,7 +123,7 @@ def best_single(own: Sequence[Losses]) -> str:
 
 
 def against(own: Sequence[Losses], name: str, shared: float) -> Comparison:
-    """Loss of ours minus another's, cut by cut, with an interval that knows what the cuts have in common."""
+    """Loss of ours minus another's, cut by cut, with an interval that accounts for what the cuts have in common."""
     return interval([losses[OURS] - losses[name] for losses in own], overlap(shared))
 
 

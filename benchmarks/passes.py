@@ -31,7 +31,7 @@ NAMES = {
 
 
 class Pass(NamedTuple):
-    """One pass: what it is for, seconds of processor that its rows took, and what making something of their sum took.
+    """One pass: what it is for, seconds of processor that its rows took, and what finishing from their sum took.
 
     The latter in seconds of processor, and in seconds that passed: much of it is done by other processes.
     """

@@ -211,7 +211,7 @@ def _ours(outcome: fl.Outcome, people: fl.Dataset, q: Floats, own: Setting) -> F
 
 
 def run(laws: tuple[tuple[int, int], ...] = LAWS, draws: int = DRAWS) -> list[dict[str, Any]]:
-    """All laws, a draw a core."""
+    """Measure all laws, one draw per core."""
     jobs = [(groups, rows, seed) for seed in range(draws) for groups, rows in laws]
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
         waiting = [pool.submit(compare, *job, slow=job[2] < SLOW_DRAWS) for job in jobs]

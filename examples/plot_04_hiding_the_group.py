@@ -2,7 +2,7 @@
 What hiding the group costs
 ===========================
 
-The law may forbid a rule to look at the sensitive attribute, and demand equal rates all the same. Then the rule has
+A statute may forbid a rule to look at the sensitive attribute, and demand equal rates all the same. Then the rule has
 to reach them by what the features say. What does that cost?
 """
 

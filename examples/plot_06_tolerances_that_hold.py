@@ -19,7 +19,7 @@ outcome = fl.estimate_outcome(learn, estimator=LogisticRegression(max_iter=500))
 tolerances = [0.03, 0.05, 0.08, 0.12, 0.16]
 
 with warnings.catch_warnings():
-    # A tolerance that these rows cannot certify is said to be so; here the picture shows it.
+    # A warning names each tolerance that these rows cannot certify; here the picture shows them.
     warnings.simplefilter("ignore")
     plain = fl.frontier(outcome, "DP", tolerances)
     certain = fl.frontier(outcome, "DP", tolerances, confidence=0.95)

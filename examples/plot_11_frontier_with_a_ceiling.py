@@ -27,7 +27,7 @@ top = fl.ceiling(people, {"DP": tolerances})
 print(top.summary())
 
 # %%
-# Below the lower line are rules that we found, above the upper one is nothing; between both nobody knows.
+# Below the lower line are rules that we found, above the upper one is nothing; in between, nobody knows.
 
 fig, ax = plt.subplots()
 found.plot(ax=ax)

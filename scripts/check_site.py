@@ -18,7 +18,7 @@ from playwright.sync_api import Page, sync_playwright
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (1300, 400)
 ASKED = "frontier"
-# Pages that nobody is led to.
+# Pages that no other page leads to.
 LEFT_OUT = ("_static", "_modules")
 
 

@@ -1,4 +1,4 @@
-"""Execute the notebooks of the gallery in the built site, so that they are handed out with their results."""
+"""Execute the notebooks of the gallery in the built site, so that readers download them with their results."""
 
 from __future__ import annotations
 

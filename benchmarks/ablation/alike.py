@@ -1,9 +1,9 @@
 """One solve with individual fairness on many cells: EA + EOd + IF on Adult.
 
-Ours is the interior-point start of the simplex method. The others are HiGHS with pairs added as they are missed, as it
-is done with fewer cells, by its simplex method (warm-started) and by its interior point method with crossover; HiGHS
-with all pairs at once; and ours with its parts replaced: Newton systems by a dense Cholesky factorisation, and
-conjugate gradients preconditioned by the diagonal instead of a spanning tree.
+Ours is the interior-point start of the simplex method. The others are HiGHS with pairs added as they are missed, which
+is what the package does with fewer cells, by its simplex method (warm-started) and by its interior point method with
+crossover; HiGHS with all pairs at once; and ours with its parts replaced: Newton systems by a dense Cholesky
+factorisation, and conjugate gradients preconditioned by the diagonal instead of a spanning tree.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ASKED = {"EA": 0.05, "EOd": 0.05, "IF": 0.1}
 SIZES = (2048, 4096, 8192)
 PARTITIONS = ("blend", "features")
 
-# What is done with fewer cells is tried at every size; what was stopped besides is not tried with more cells.
+# What the package does with fewer cells, which is tried at every size; other methods that were stopped are not.
 _USUAL = "simplex, pairs as they are missed"
 
 
@@ -112,7 +112,7 @@ def _by_cholesky(self: InteriorProgram, weights: Any) -> Callable[[Any], Any]:
 
 
 def _by_diagonal(self: InteriorProgram, weights: Any) -> Callable[[Any], Any]:
-    """Solve it by conjugate gradients without the spanning tree."""
+    """Solve the system of an iteration by conjugate gradients preconditioned by the diagonal."""
     own, edges, heavy = self._blocks(weights)
     matrix = self._back @ self._graph.matrix(edges, np.zeros(self._graph.n_points)) @ self._forms
     diagonal = matrix.diagonal() + own + heavy @ self._rows**2

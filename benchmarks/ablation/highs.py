@@ -34,7 +34,7 @@ LEAST_PATIENCE, PATIENCE = 2.0, 4.0
 
 @dataclass(frozen=True)
 class Attempt:
-    """Processor seconds, and the value that was proven, or what stands in the place of a proof."""
+    """Processor seconds, and the value that was proven, or why none was."""
 
     seconds: float
     value: float | None
@@ -70,7 +70,7 @@ def replaced(place: Any, name: str, value: Any) -> Iterator[None]:
 
 
 def limited(call: Callable[[], Attempt], seconds: float) -> Attempt:
-    """Try something in a process of its own, which is ended after so many processor seconds; HiGHS limits others."""
+    """Try something in a process of its own, which is ended after `seconds` of processor time."""
     context = multiprocessing.get_context("fork")
     receiving, sending = context.Pipe(duplex=False)
     limit = math.ceil(seconds)
@@ -123,7 +123,7 @@ def _proven(program: Program) -> Optimum | Failure:
 
 
 def attempt(seconds: float, answer: Optimum | Failure) -> Attempt:
-    """What came of it, shortly."""
+    """Return the answer as an attempt."""
     if isinstance(answer, Optimum):
         return Attempt(seconds, answer.value)
     stopped = answer.ending is Ending.STOPPED

@@ -32,7 +32,7 @@ class Line:
 
     @property
     def ratio(self) -> float:
-        """How many times as long the best of them takes, at least."""
+        """How many times as long the best of the others takes, at least."""
         return self.others[self.best].seconds / self.ours.seconds
 
     @classmethod

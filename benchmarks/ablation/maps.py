@@ -1,4 +1,4 @@
-"""The map that moves people least: entries taken in as they promise something, against HiGHS with all at once."""
+"""The map that moves people least: by column generation, against HiGHS with all entries at once."""
 
 from __future__ import annotations
 

@@ -37,13 +37,13 @@ from fairlimits.solvers import margins as solver
 
 CONFIDENCE = 0.95
 
-# What is missed and lost may always be as much as this: linear programs are proven no better.
+# Constraints may always be missed, and objectives lost, by as much as this: linear programs are proven no better.
 _LEAST = 1e-7
 
 # Tolerances that Clarabel and ECOS are run with.
 _TOLERANCES = (1e-4, 1e-5, 1e-6, 1e-8)
 
-# Cuts of a round are those of constraints that are missed by more than what is asked; so many rounds are made.
+# Rounds of cuts at most; each adds cuts for the constraints that are missed by more than is asked.
 _ROUNDS = 2_000
 
 _PEOPLE = 40_000
@@ -59,7 +59,7 @@ class Question:
 
     @property
     def unit(self) -> float:
-        """What the objective can change by."""
+        """By how much the objective can change."""
         return float(np.abs(self.gain).sum())
 
     @property
@@ -105,7 +105,7 @@ def ours(question: Question) -> Answer:
     value, _ = question.linearised(x)
     pairs = len(weight)
     room = (value[:pairs] + value[pairs:]) / 2 + question.compared.limit
-    # Of the two sides of a pair the one that is nearer to its bound carries the price.
+    # Of the two sides of a pair the one that is nearer to its bound carries the multiplier.
     dual = weight / np.maximum(room / question.compared.reach, 1e-300) * np.abs(question.gain).mean()
     first = value[:pairs] >= value[pairs:]
     return x, np.concatenate([np.where(first, dual, 0), np.where(first, 0, dual)])
@@ -164,7 +164,7 @@ def cones(question: Question) -> tuple[Floats, sp.csc_array, Floats, int, list[i
             blocks.append(sp.csr_array(block))
             right.append(np.array([room / reach, 0.0, 0.0, np.sqrt(question.least[k])]))
             sizes.append(4)
-    # The means of people's values are what they are: two inequalities each, which all solvers take.
+    # The equalities that define the means of people's values, as two inequalities each, which all solvers take.
     both = sp.csr_array(np.vstack([defined, -defined]))
     whole = sp.csc_array(sp.vstack([*plain, both, *blocks], format="csc"))
     vector = np.concatenate([*plain_right, -total, total, *right])
@@ -189,7 +189,7 @@ def _cone(own: Means, g: int, mean: int, error: int, width: int) -> tuple[sp.csr
 
 
 def by_clarabel(question: Question, tolerance: float) -> Callable[[], Answer]:
-    """Clarabel, an interior-point method for cones; what is returned solves the program."""
+    """Return a solver of the program by Clarabel, an interior-point method for cones."""
     clarabel = importlib.import_module("clarabel")
     cost, matrix, right, plain, sizes = cones(question)
     settings = clarabel.DefaultSettings()
@@ -207,7 +207,7 @@ def by_clarabel(question: Question, tolerance: float) -> Callable[[], Answer]:
 
 
 def by_ecos(question: Question, tolerance: float) -> Callable[[], Answer]:
-    """ECOS, another one."""
+    """Return a solver of the program by ECOS, another interior-point method for cones."""
     ecos = importlib.import_module("ecos")
     cost, matrix, right, plain, sizes = cones(question)
     limits = {"abstol": tolerance, "reltol": tolerance, "feastol": tolerance}
@@ -222,7 +222,7 @@ def by_ecos(question: Question, tolerance: float) -> Callable[[], Answer]:
 
 
 def _read(question: Question, z: Floats, duals: Floats, sizes: list[int]) -> Answer:
-    """The point, and the price of each pair's room, which is the dual of the head of its cone over c."""
+    """The point, and the multiplier of each pair's room, which is the dual of the head of its cone over c."""
     pairs = len(question.compared.limit)
     heads = np.cumsum([0, *sizes])[:-1][-2 * pairs :] + len(duals) - sum(sizes)
     dual = duals[heads] / np.tile(question.compared.reach, 2) * question.unit
@@ -273,7 +273,7 @@ def _questions(name: str, asked: dict[str, float], aware: bool) -> tuple[list[Qu
 
 
 def _line(questions: list[Question], case: str) -> Line:
-    """Measure everybody on some programs, to what ours reaches on each of them."""
+    """Measure all solvers on some programs, to what ours reaches on each of them."""
     total, reached = 0.0, []
     for question in questions:
         seconds, answer = on_one_thread(partial(ours, question))

@@ -91,7 +91,7 @@ def sees(aware: bool) -> str:
 
 
 def _on_twins(known: KindLaw, kind: Ints, twins: Twins, aware: bool) -> Floats:
-    """The law of the people of the bound who have a twin, given who they are but for group (if hidden) and label."""
+    """The law of the people of the bound who have a twin, given their kinds, and their groups if these are seen."""
     rest = ~twins.apart
     seen = twins.seen_kind(aware)
     own = rest & (np.bincount(seen[rest], minlength=int(seen.max()) + 1)[seen] > 1)

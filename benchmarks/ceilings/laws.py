@@ -36,9 +36,9 @@ class KindLaw:
     schema : Schema
         What the columns mean.
     worth : ndarray of shape (G, 2), optional
-        People have weights: so much on average, by group and label, times a number with a heavy tail (Pareto, 2.2).
+        Mean weights by group and label, of people who have weights with a heavy tail (Pareto, 2.2).
     times : int
-        Everybody is there so many times.
+        How many times each person is in the table.
     """
 
     name: str
@@ -56,7 +56,7 @@ class KindLaw:
         return self.weigh(self.share[:, None, None] * self.chances)
 
     def weigh(self, mass: Floats) -> Floats:
-        """A law (K, G, 2) of people as one of their weights."""
+        """A law (K, G, 2) of people, with each of them counted by weight."""
         heavy = mass if self.worth is None else mass * self.worth
         return np.asarray(heavy / heavy.sum())
 
@@ -136,7 +136,7 @@ def _even(x: Floats, group: Ints) -> Floats:
 
 
 def _rare(x: Floats, group: Ints) -> Floats:
-    """One in fifty or so, nearly all of them in few kinds, which nothing but their own people tell."""
+    """Chances of a rare label, one in fifty or so, nearly all of it in few kinds; no other kind tells in which."""
     return np.asarray(np.where(_hashed(x, np.zeros_like(group)) > 0.93, 0.75 - 0.2 * group, 0.002))
 
 
@@ -156,7 +156,7 @@ def _crossed(name: str, rows: int, seed: int) -> KindLaw:
 
 
 def _dutch(strength: float) -> KindLaw:
-    """Kinds as frequent as in Dutch; their (A, Y) from counts and a model of other kinds, so many people's worth."""
+    """Kinds as frequent as in Dutch; their (A, Y) from counts and a model of other kinds, worth `strength` people."""
     data = fl.load_dataset("dutch")
     kind = feature_kinds(data)
     fold = np.random.default_rng(0).integers(5, size=int(kind.max()) + 1)[kind]
@@ -181,7 +181,7 @@ _LAWS: dict[str, Callable[[], KindLaw]] = {
     "dutch 2": lambda: _dutch(2.0),
     "dutch 50": lambda: _dutch(50.0),
 }
-# Made by somebody who wanted to see limits fail, after they were found to hold on the laws above.
+# Adversarial laws, made to see limits fail after they were found to hold on the laws above.
 _HARD: dict[str, Callable[[], KindLaw]] = {
     "tight": lambda: _simulated("tight", 12_000, (5, 4), 2, _even, 0.0, 11),
     "heavy tail": lambda: _simulated("heavy tail", 8_000, (15, 15, 12), 2, _hashed, 1.6, 12),

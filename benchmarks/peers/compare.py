@@ -1,4 +1,4 @@
-"""Compares two methods at equal achieved gaps, split by split, with intervals that know that splits overlap."""
+"""Compares two methods at equal achieved gaps, split by split, with intervals that account for overlapping splits."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ BAR = -0.004
 class Hull:
     """The best accuracy that mixtures of a method's rules reach within a gap.
 
-    A mixture's gap is at most the mixture of the gaps, so the upper concave hull of the points can be had by
-    drawing one of the rules at random; a rule of a small gap serves any larger one, so it never falls.
+    A mixture's gap is at most the mixture of the gaps, so the upper concave hull of the points is reached by drawing
+    one of the rules at random; a rule of a small gap serves any larger one, so it never falls.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def interval(differences: Sequence[float], test_share: float) -> Comparison:
     Parameters
     ----------
     differences : sequence of float
-        One a split.
+        One per split.
     test_share : float
         n_test / n_learn.
     """

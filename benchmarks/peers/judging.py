@@ -33,7 +33,7 @@ def judge(decided: Floats, split: Split) -> dict[str, object]:
 
 
 def compared_groups(counts: npt.NDArray[np.int64], criterion: str) -> npt.NDArray[np.int64]:
-    """Groups of which a rate at least is compared, and of which both labels are there, as thresholds need them.
+    """Groups of which at least one rate is compared, and of which both labels are there, as thresholds need them.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def _seen(joint: Floats, group: npt.NDArray[np.int64] | None) -> Floats:
 
 
 def _rates(criterion: str, q: Floats, total: Floats) -> tuple[list[Floats], list[Floats]]:
-    """Rates of all groups, ``rate[g] = constant[g] + sum_i mass[i] coefficient[i, g] score[i]``, a family a rate.
+    """Rates of all groups, ``rate[g] = constant[g] + sum_i mass[i] coefficient[i, g] score[i]``, rate by rate.
 
     ``total`` is the mass of each group and label, over all cells.
     """

@@ -104,7 +104,7 @@ def _short(found: Mapping[Place, Comparison]) -> str:
 
 
 def _summary(found: Mapping[Place, Comparison]) -> str:
-    """Count wins, ties and losses, a peer, over the settings of the bar and over equal accuracy."""
+    """Count wins, ties and losses, peer by peer, over the settings of the bar and over equal accuracy."""
     heads = ["peer", "criteria", *_TALLY]
     rows = []
     for criteria in (_BARRED, ("EA",)):

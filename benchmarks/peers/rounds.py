@@ -1,4 +1,4 @@
-"""Measures ours and the tuned peers cut by cut, one line of JSON a result; what is there is not measured again."""
+"""Measures ours and the tuned peers cut by cut, one line of JSON per result; what is there is not measured again."""
 
 from __future__ import annotations
 
@@ -109,11 +109,11 @@ class Job:
                         yield name, Setting(criterion, eps, True)
 
     def keys(self) -> set[Key]:
-        """Of all results that the job makes."""
+        """Keys of all results that the job makes."""
         return {key(self.head(method, setting)) for method, setting in self.settings()}
 
     def head(self, method: str, setting: Setting) -> Record:
-        """What makes a result this one and no other."""
+        """What identifies a result."""
         return {
             "data": self.case.name,
             "rows": self.case.rows,
@@ -126,7 +126,7 @@ class Job:
 
 
 def key(record: Record) -> Key:
-    """What makes a result this one and no other."""
+    """What identifies a result."""
     return tuple(record[name] for name in ("data", "rows", "seed", "method", "criterion", "eps", "aware"))
 
 

@@ -1,4 +1,4 @@
-"""Fits and judges the methods, one line of JSON a result; what is there already is not done again."""
+"""Fits and judges the methods, one line of JSON per result; what is there already is not done again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Key = tuple[Any, ...]
 
 
 def key(record: dict[str, Any]) -> Key:
-    """What makes a result this one and no other."""
+    """What identifies a result."""
     return tuple(record[name] for name in ("data", "seed", "method", "base", "criterion", "eps", "aware"))
 
 

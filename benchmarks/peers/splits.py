@@ -24,7 +24,7 @@ BOOSTING = {"learning_rate": 0.05, "num_iterations": 200, "seed": 0}
 
 
 def peer(module: str) -> Any:
-    """Import a module of a peer, or say how to get it: the peers are no dependencies of the package."""
+    """Import a module of a peer, or say how to get it: the peers are not dependencies of the package."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -95,7 +95,7 @@ def gaps(decide: Floats, data: fl.Dataset) -> dict[str, float]:
     Parameters
     ----------
     decide : ndarray of shape (n,)
-        Probability of deciding 1, a row of the data.
+        Probability of deciding 1, one per row of the data.
     data : Dataset
     """
     groups = [data.group == group for group in range(len(data.schema.groups))]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import struct
+import tracemalloc
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import fairlimits as fl
 from fairlimits._util.archives import nest, read_archive, seal, unnest, write_archive
 from fairlimits._util.storage import write_whole
 from fairlimits.errors import FileError
@@ -231,3 +235,26 @@ def test_arrays_in_columns_and_pipes(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(FileError, match="is not a file"):
         read_archive(tmp_path / "pipe", "thing")
+
+
+@pytest.mark.parametrize("member", ["header.npy", "schema.json"])
+def test_members_that_say_they_are_small_are_not_unpacked(tmp_path: Path, member: str) -> None:
+    """Python's zipfile unpacks up to 2 GB of such a member, and then cuts it to the size that it says."""
+    path = tmp_path / "lying"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(member, b" " * 2**27)
+    raw = bytearray(path.read_bytes())
+    place = raw.find(b"PK\x01\x02")
+    raw[place + 16 : place + 20] = struct.pack("<I", zlib.crc32(b" " * 100))
+    raw[place + 24 : place + 28] = struct.pack("<I", 100)
+    path.write_bytes(raw)
+    seal(path, "rule" if member == "header.npy" else "estimator")
+    for traced in (False, True):
+        # Once before it is measured, for what is imported then.
+        if traced:
+            tracemalloc.start()
+        with pytest.raises(FileError):
+            fl.load(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 2**25

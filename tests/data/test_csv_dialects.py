@@ -13,6 +13,7 @@ import pytest
 
 import fairlimits as fl
 from fairlimits.data import read_table
+from fairlimits.data.csv_dialects import unreadable
 from fairlimits.errors import FileError
 
 NAMES = ["age", "income", "town", "sex", "paid"]
@@ -152,3 +153,8 @@ def test_lines_of_other_lengths_are_told(tmp_path: Path) -> None:
     file.write_text("# exported\nage,sex\n1,f\n2,m\n")
     with pytest.raises(FileError, match="first line names the columns"):
         read_table(file)
+
+
+def test_a_file_that_may_not_be_read_is_told_so(tmp_path: Path) -> None:
+    told = str(unreadable(tmp_path / "people.csv", PermissionError(13, "Permission denied")))
+    assert told.endswith("people.csv (permission denied): give yourself the right to read it.")

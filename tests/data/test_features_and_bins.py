@@ -133,7 +133,7 @@ def test_only_some_features() -> None:
         ({"features": ["age"], "drop": "age"}, "'age' is both drop and among the features"),
         ({"features": ["age"], "numeric": "hours"}, "'hours' is named in numeric, but is not among the features"),
         ({"features": ["job"], "bins": {"age": 3}}, "'age' is named in bins, but is not among the features"),
-        ({"bins": {"agee": 3}}, "no bins column 'agee'.*Did you mean 'age'"),
+        ({"bins": {"agee": 3}}, "no column 'agee' to cut in bins in the table.*Did you mean 'age'"),
         ({"bins": {"paid": 3}}, "'paid' is label, and was given bins"),
         ({"bins": {"age": 3}, "categorical": "age"}, "'age' is categorical, and was given bins"),
         ({"bins": {"job": 3}}, r"'job' cannot be read as numbers, because it holds '(nurse|clerk)'.*drop=\[\"job\"\]"),
@@ -187,3 +187,16 @@ def test_ranges_of_codes_are_categories() -> None:
     coded = fl.load_dataset("dutch", features=["age", "household_size"], bins={"household_size": 115})
     assert [feature.kind for feature in coded.schema.features] == ["categorical"] * 2
     assert coded.schema.features[1].categories == ("under 115", "115 and over")
+
+
+def test_all_columns_that_are_not_there_are_told_at_once() -> None:
+    table = pa.table({"Sex": ["f", "m"] * 30, "paid": [0, 1, 1] * 20, "{age}": range(60)})
+    with pytest.raises(DataError) as caught:
+        Dataset.from_frame(table, label="Paid", sensitive="sex", drop=["nam", "nam"])
+    assert str(caught.value).splitlines() == [
+        "3 columns that were named are not there:",
+        "- There is no label column 'Paid' in the table. Did you mean 'paid'?",
+        "- There is no sensitive column 'sex' in the table. Did you mean 'Sex'?",
+        "- There is no column 'nam' to drop in the table.",
+        "Columns present: Sex, paid, {age}.",
+    ]

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairlimits.data import Concern, Dataset, concerns, load_dataset, screening
+from fairlimits.data import Concern, Dataset, column_doubts, concerns, load_dataset, screening
 from fairlimits.errors import ColumnsWarning, SmallGroupsWarning
 
 N = 1500
@@ -196,3 +196,12 @@ def test_the_benchmarks(name: str, expected: list[Any], request: pytest.FixtureR
     # About 0.06 s on an idle core; the rest is for machines that are busy.
     assert time.perf_counter() - start < 2
     assert [(own.kind, own.columns) for own in found] == expected
+
+
+def test_doubts_are_the_gravest_concerns_and_the_group_where_it_is_hidden() -> None:
+    frame = people()
+    frame = frame.assign(gender=np.where(frame["sex"] == "f", "w", "man"), row=np.arange(N), constant=1)
+    data = Dataset.from_frame(frame, label="paid", sensitive="sex")
+    assert [own.split()[0] for own in column_doubts(data, hidden=True)] == ["gender", "row"]
+    assert [own.split()[0] for own in column_doubts(data, hidden=False)] == ["row"]
+    assert column_doubts(None, hidden=True) == ()

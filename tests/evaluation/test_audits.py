@@ -463,6 +463,18 @@ def test_two_sentences_a_model_that_claim_no_more_than_was_found() -> None:
     assert audited().notes[-1] == "These are estimated limits: a rule that we could not find may do better."
 
 
+def test_a_leak_is_the_first_note_also_in_a_notebook() -> None:
+    table, q = people(4, 600)
+    leaking = table.append_column("settled", pa.array(table["hired"].to_numpy() * 2 + np.arange(600) % 2))
+    found = audit(read(leaking), {"best": bayes(q)}, notions=["DP"], **FAST)
+    assert found.notes[0].startswith("settled nearly decides the label by itself")
+    assert found.notes[0] in str(found)
+    assert found.notes[0] in found._repr_html_()
+    # Where predictions are all that there is to see, it is they that ought to tell the label.
+    alone = audit(read(leaking.select(["hired", "sex", "settled"])), "settled", notions=["DP"], threshold=1, **FAST)
+    assert alone.doubts == ()
+
+
 def test_the_same_seed_gives_the_same_audit() -> None:
     data, _ = people(0, 600)
     model = (data["skill"].to_numpy() > 0).astype(float)

@@ -14,7 +14,7 @@ import fairlimits as fl
 from fairlimits.evaluation import Findings, Tensions, collect_findings
 from fairlimits.evaluation.reports.cautions import find_cautions
 from fairlimits.evaluation.reports.held_out import _notes
-from fairlimits.evaluation.reports.on_cells import _words
+from fairlimits.evaluation.reports.on_cells import _person, _words
 from fairlimits.evaluation.reports.parts import HeldOutFigure
 from fairlimits.evaluation.reports.suppression import Suppression
 from fairlimits.evaluation.reports.surveys import Survey
@@ -179,6 +179,26 @@ def test_so_few_people_that_nobody_can_be_described_are_not(findings: Findings) 
 )
 def test_years_look_like_years(value: float, said: str) -> None:
     assert _words(value) == said
+
+
+def test_dates_of_people_look_like_dates_and_what_they_lack_is_left_out() -> None:
+    days = np.datetime64("1979-10-01") + np.arange(40) % 20
+    frame = {"born": days.astype(str), "left": [None if k < 20 else 7.0 for k in range(40)]}
+    roles = {"sex": ["f", "m"] * 20, "paid": [0, 0, 1, 1] * 10}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = fl.Dataset.from_frame(pa.table(frame | roles), label="paid", sensitive="sex")
+        dist = fl.discretize(data, 40, generator=None, partition="features")
+    assert dist.encoding is not None
+    assert dist.centroids is not None
+    values = dist.encoding.decode(dist.centroids)["left"]
+    lacking = np.isnan(np.asarray(values, dtype=float))
+    assert lacking.any()
+    assert not lacking.all()
+    without = _person(dist, lacking.astype(float))
+    assert set(without) == {"born"}
+    assert without["born"].startswith("1979-10-1")
+    assert set(_person(dist, (~lacking).astype(float))) == {"born", "left"}
 
 
 def test_few_rows_are_said_where_gaps_are_not_shown(findings: Findings) -> None:

@@ -136,7 +136,7 @@ def _read_header(file: zipfile.ZipFile) -> str:
     if info.file_size > _LONGEST_HEADER:
         raise ValueError(f"the header would take {info.file_size} bytes")
     with file.open(info) as stream:
-        text = np.lib.format.read_array(io.BytesIO(stream.read()), allow_pickle=False)
+        text = np.lib.format.read_array(io.BytesIO(stream.read(info.file_size)), allow_pickle=False)
     if text.shape != () or text.dtype.kind != "U":
         raise ValueError("the header is not a text")
     return str(text)
@@ -175,7 +175,7 @@ def _read_array(file: zipfile.ZipFile, name: str, dtype: np.dtype[Any], shape: t
         rest = info.file_size - stream.tell()
         if (own_shape, own_dtype, rest) != (shape, dtype, bytes_of_numbers):
             raise ValueError(f"the array {name} is not what the header says")
-        content = stream.read()
+        content = stream.read(rest)
     # A copy of what was read may be written to, as arrays usually can.
     return np.frombuffer(bytearray(content), dtype).reshape(shape, order="F" if in_columns else "C")
 
@@ -193,7 +193,10 @@ def unpacks_within_limits(path: Path | IO[bytes]) -> bool:
 
 
 def read_sealed(path: str | os.PathLike[str]) -> bytes:
-    """Return all of a sealed file, after comparing it with its checksum, and its size with what it unpacks to."""
+    """Return all of a sealed file, after comparing it with its checksum, and its size with what it unpacks to.
+
+    The members are packed again: of one that says that it is small, and is not, other readers would unpack all.
+    """
     with _opened(path) as stream:
         check_seal(path, stream)
         try:
@@ -202,8 +205,22 @@ def read_sealed(path: str | os.PathLike[str]) -> bytes:
             raise _not_ours(path) from error
         if not fits:
             raise FileError(f"{path} would unpack to far more than its own size; give a file that save wrote.")
-        stream.seek(0)
-        return stream.read()
+        try:
+            return _packed_again(stream)
+        except DAMAGE as error:
+            raise _not_ours(path) from error
+
+
+def _packed_again(stream: IO[bytes]) -> bytes:
+    """Read every member of a zip file to the size that it says, and put them into another."""
+    whole = io.BytesIO()
+    with zipfile.ZipFile(stream) as file, zipfile.ZipFile(whole, "w") as again:
+        if len(set(file.namelist())) < len(file.namelist()):
+            raise ValueError("two members have one name")
+        for info in file.infolist():
+            with file.open(info) as member:
+                again.writestr(info.filename, member.read(info.file_size))
+    return whole.getvalue()
 
 
 def seal(path: Path, kind: str) -> None:

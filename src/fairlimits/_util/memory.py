@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from fairlimits.errors import InputError
+
 # What takes less is not worth a question.
 _SMALL = 64 * 2**20
 
@@ -56,6 +58,31 @@ def rows_that_fit(rows: int, bytes_per_row: float) -> int | None:
     fit = int(free / bytes_per_row)
     step = int(10 ** max(len(str(fit)) - 2, 0))
     return fit // step * step
+
+
+def refuse_too_many(values: object, what: str, bytes_each: float) -> None:
+    """Refuse a sequence that there is no memory for, such as a long range, before it becomes an array.
+
+    Parameters
+    ----------
+    values : object
+        What was given; nothing is said of what has no length.
+    what : str
+        What the values are, in the plural.
+    bytes_each : float
+        What each of them takes, with all that is made of it.
+    """
+    try:
+        count = len(values)  # type: ignore[arg-type]
+    except TypeError:
+        return
+    except OverflowError:
+        raise InputError(f"There are more {what} than can be counted; give fewer: a few dozen will do.") from None
+    fit = rows_that_fit(count, bytes_each)
+    if fit is not None:
+        raise InputError(
+            f"{count:,} {what} take more memory than there is, and {fit:,} would fit; give fewer: a few dozen will do."
+        )
 
 
 def size_text(size: float) -> str:

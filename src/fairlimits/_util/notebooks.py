@@ -35,12 +35,14 @@ class Shown:
         # Not at the top: only notebooks need it.
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
+        # What makes findings false has to stand beside them.
+        doubts: tuple[str, ...] = getattr(self, "doubts", ())
         table = nw.from_native(self.to_frame(), eager_only=True).to_arrow()
         rows = table.slice(0, _ROWS_SHOWN).to_pylist()
         rest = table.num_rows - len(rows)
         pages = Environment(loader=PackageLoader("fairlimits._util"), autoescape=True, undefined=StrictUndefined)
         return pages.get_template("result.html").render(
-            lines=[line for line in self.summary().splitlines() if line.strip()],
+            lines=[line for line in [*self.summary().splitlines(), *doubts] if line.strip()],
             picture=_picture(self.plot()),
             heads=list(_shown_columns(table.column_names)),
             rows=[_cells(row, table.column_names) for row in rows],

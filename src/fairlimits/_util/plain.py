@@ -42,6 +42,17 @@ def number(record: object, key: str, what: str) -> float:
     return value
 
 
+def without_nan(numbers: Mapping[str, float]) -> dict[str, float | None]:
+    """Return numbers by name as JSON can hold them: None where one is not known."""
+    return {name: None if math.isnan(value) else value for name, value in numbers.items()}
+
+
+def with_nan(record: object, key: str, what: str) -> dict[str, float]:
+    """Return numbers by name that `without_nan` wrote."""
+    inner = field(record, key, Mapping, what)
+    return {name: math.nan if value is None else number(inner, name, what) for name, value in inner.items()}
+
+
 def items(record: object, key: str, kinds: type | tuple[type, ...], what: str) -> tuple[Any, ...]:
     """Return the list ``record[key]`` as a tuple, every item of one of the types `kinds`."""
     values = field(record, key, (list, tuple), what)

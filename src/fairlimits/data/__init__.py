@@ -13,6 +13,7 @@ from fairlimits.data.bins import Bins, bin_names, parse_bins
 from fairlimits.data.buckets import Buckets, Entries
 from fairlimits.data.columns import Table, as_table, holds_dates, read_numbers, read_values
 from fairlimits.data.dataset import Dataset
+from fairlimits.data.doubts import column_doubts
 from fairlimits.data.draws import DrawBy, array_keys, check_draw_by, check_seed, content_keys, key_draws, row_draws
 from fairlimits.data.encoding import EncodedFeature, Encoding
 from fairlimits.data.features import read_all_columns
@@ -65,6 +66,7 @@ __all__ = [
     "check_draw_by",
     "check_seed",
     "check_small_groups",
+    "column_doubts",
     "concerns",
     "content_keys",
     "find_files",

@@ -32,6 +32,14 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 # Units of time in a day.
 _IN_A_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
+# What a column that is not there was named for; others are "label column" and the like.
+_SOUGHT = {
+    "features": "feature column {!r}",
+    "drop": "column {!r} to drop",
+    "bins": "column {!r} to cut in bins",
+    "tidy": "column {!r} to tidy",
+}
+
 _SAME_NAME = "The table has two columns of the same name: rename or drop one of them."
 
 
@@ -163,10 +171,22 @@ class Table:
 
     def require(self, names: Iterable[str], role: str) -> None:
         """Check that columns exist, and name the nearest one if not."""
-        for name in names:
-            if name not in self.names:
-                hint = did_you_mean(name, self.names)
-                raise DataError(f"There is no {role} column {name!r} in the table.{hint} {_present(self.names)}")
+        self.require_all({role: tuple(names)})
+
+    def require_all(self, parts: Mapping[str, Sequence[str]]) -> None:
+        """Check that the columns of each part exist, and tell of all that do not at once."""
+        absent = [
+            f"There is no {_SOUGHT.get(part, f'{part} column {{!r}}').format(name)} in the table."
+            f"{did_you_mean(name, self.names)}"
+            for part, names in parts.items()
+            for name in dict.fromkeys(names)
+            if name not in self.names
+        ]
+        if len(absent) == 1:
+            raise DataError(f"{absent[0]} {_present(self.names)}")
+        if absent:
+            lines = [f"{len(absent)} columns that were named are not there:", *(f"- {line}" for line in absent)]
+            raise DataError("\n".join([*lines, _present(self.names)]))
 
 
 def as_table(rows: Any) -> Table:

@@ -79,6 +79,8 @@ def unreadable(file: Path, error: BaseException) -> FileError:
     # Arrow's messages run over several lines; the first says what is wrong.
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     advice = "it is a table as its name says"
+    if isinstance(error, PermissionError):
+        return FileError(f"Cannot read {file} (permission denied): give yourself the right to read it.")
     if "columns, got" in reason:
         advice = "its first line names the columns, and that every other line has as many values"
     return FileError(f"Cannot read {file} ({reason.rstrip('.')}): check that {advice}.")

@@ -38,9 +38,9 @@ def check_parts(table: Table, parts: dict[str, tuple[str, ...]]) -> None:
         The columns of each part; "features", "numeric", "categorical", "bins" and "tidy" name features, "bins" and
         "tidy" sensitive columns too, and "tidy" the label.
     """
+    table.require_all(parts)
     owner: dict[str, str] = {}
     for part, names in parts.items():
-        table.require(names, "feature" if part == "features" else part)
         if part in ("features", "bins", "tidy"):
             continue
         for name in names:

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from fairlimits._util.lazy import attach_stub as _attach_stub
 
-# The names, and where they are, are in the stub beside this file.
+# The stub beside this file lists the names and their modules.
 __getattr__, __dir__, __all__ = _attach_stub(__name__)

@@ -1,7 +1,7 @@
 r"""Who tries to tell the group from features, and how well it goes on rows that took no part in learning it.
 
 The area under the ROC curve is the probability that a person of the group gets a higher score than another one.
-With placements :math:`V_i`, the share of the other class that row i is ranked right against, it is the mean of
+With placements :math:`V_i`, the share of the other class that row i is ranked correctly against, it is the mean of
 :math:`V` over either class, and its variance is estimated by
 
 .. math:: \sum_{class} \frac{m}{m-1} \sum_{i=1}^m w_i^2 (V_i - \mathrm{AUC})^2 ,
@@ -117,7 +117,7 @@ def attack(
 
 
 def rows_by_group(view: View, groups: int) -> Ints:
-    """Rows of each group that count."""
+    """Number of rows of each group that have weight."""
     return np.bincount(view.group[view.weight > 0], minlength=groups)
 
 
@@ -166,9 +166,9 @@ def auc_interval(score: Floats, positive: Flags, weight: Floats, confidence: flo
     score : ndarray of shape (n,)
     positive : ndarray of bool of shape (n,)
     weight : ndarray of shape (n,)
-        What each row counts.
+        Weight of each row.
     confidence : float
-        Of the interval, by the normal law.
+        Of the interval, by the normal distribution.
     """
     if not (weight[positive].sum() > 0 and weight[~positive].sum() > 0):
         return math.nan, math.nan, math.nan

@@ -1,4 +1,4 @@
-"""What a map keeps on rows that it was not made from: correlation against chance, and adversaries that try."""
+"""What a map keeps on rows that it was not made from: correlation beside chance, and adversaries that try."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ class Certificate(Shown):
 
     @property
     def p_value(self) -> float:
-        """How often shuffled groups are at least as far apart."""
+        """P-value of the permutation test: how often shuffled groups are at least as far apart."""
         return float((1 + (self.null >= self.correlation).sum()) / (1 + len(self.null)))
 
     @property
     def baseline_p_value(self) -> float:
-        """The same before the map: if that is large, these rows cannot show what the map does."""
+        """The p-value before the map: if it is large, these rows cannot show what the map does."""
         return float((1 + (self.baseline_null >= self.baseline_correlation).sum()) / (1 + len(self.baseline_null)))
 
     @property
@@ -84,7 +84,7 @@ class Certificate(Shown):
         return self.best_attack(with_label=False)
 
     def best_attack(self, *, with_label: bool, mapped: bool = True) -> Attack:
-        """Return the attack that tells a group best; its AUC is NaN where no group has rows enough."""
+        """Return the attack that tells a group best; its AUC is NaN where no group has enough rows."""
         tried = [a for a in self.attacks if a.mapped == mapped and a.with_label == with_label]
         return max(tried, key=lambda a: -math.inf if math.isnan(a.auc) else a.auc)
 

@@ -5,13 +5,13 @@ r"""The map that moves people least: a linear program over the entries of T, of 
     \sum_i T_{ij} = 1, \quad t_j = \sum_i s_i T_{ij}, \quad (t, \kappa) \text{ optimal}, \quad
     \sum_i \Big| \sum_j T_{ij} (p_g[j] - p_h[j]) \Big| \le \kappa ,
 
-where :math:`P_j` is the mass of source j and :math:`d_{ij}` its distance to target i. Instead of being least among
-all optimal points, distortion can also be traded against the objective with a weight.
+where :math:`P_j` is the mass of source j and :math:`d_{ij}` its distance to target i. Instead of being minimised among
+all optimal points, distortion can also be traded against the objective by a weight.
 
-The program starts with the nearest targets of each source and those that the exact optimum needs, and takes
-in more where their price promises a gain (column generation). At any prices of the rows that sources share, no
-source can do better than with its cheapest target: summed up, that bounds the whole program, and proves the map
-optimal once no entry outside promises more than rounding.
+The program starts with the nearest targets of each source and those that the exact optimum needs, and takes in more
+where their reduced cost promises a gain (column generation). At any duals of the rows that sources share, no source can
+do better than with its cheapest target: summed up, that bounds the whole program, and proves the map optimal once no
+entry outside promises more than rounding.
 """
 
 from __future__ import annotations

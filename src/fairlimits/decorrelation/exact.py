@@ -32,10 +32,10 @@ SLACK = 4e-11
 # A point this near to a bound is at it, to the precision of the solver.
 _AT_BOUND = 1e-9
 
-# A correlation that is none, up to rounding.
+# A correlation below this is 0 up to rounding.
 _NO_CORRELATION = 1e-9
 
-# How much less the correlation may weigh in the test whether it has to be 0 at the optimum.
+# Factor on the weight of the correlation in the test whether it is 0 at every optimum.
 _LIGHTER = 1 - 1e-6
 
 
@@ -142,7 +142,7 @@ class ExactProgram:
         correlation = self.columns.block("correlation").start
         for side, bound in ((slice(count), parity.upper), (slice(count, None), parity.lower)):
             rows[side, correlation] = -half * bound({"DP": 1.0})
-        # All activities lie within 2 of 0, so bounds of 2 are none, and finite.
+        # All activities lie within 2 of 0, so bounds of 2 never bind, and are finite.
         far = np.repeat([0.0, 2.0], count)
         return rows, far - 2, far
 
@@ -194,12 +194,12 @@ class ExactProgram:
     def face(self, accuracy_weight: float, correlation_weight: float) -> Face:
         """Describe all optimal points for some weights.
 
-        By weak duality a feasible point loses :math:`|r_j| |x_j - b_j|` for each column that leaves the bound
-        b_j that its reduced cost r_j points to, and likewise for rows and their duals. So a feasible
-        point is optimal exactly if it stays at all bounds whose price is not 0. Prices that are 0 up to
-        rounding are told from others by what they could cost all together: less than `SLACK`, and what is
-        left between the optimum found and its bound. Where masses differ by ten orders of magnitude, that can be
-        more than `SLACK`; and the optimum found must stay in its own face, for it may be all that is there.
+        By weak duality a feasible point loses :math:`|r_j| |x_j - b_j|` for each column that leaves the bound b_j that
+        its reduced cost r_j points to, and likewise for rows and their duals. So a feasible point is optimal exactly if
+        it stays at all bounds whose reduced cost or dual is not 0. Those that are 0 up to rounding are told from others
+        by what they could cost all together: less than `SLACK` and what is left between the optimum found and its
+        bound. Where masses differ by ten orders of magnitude, the latter can be more than `SLACK`; and the optimum
+        found must stay in its own face, for it may be the only point there.
         """
         # If even a lighter weight leaves no correlation, none is left at any optimum of this one.
         lighter = correlation_weight * _LIGHTER
@@ -238,7 +238,7 @@ class ExactProgram:
 
 
 def _dear(losses: Floats, budget: float) -> Flags:
-    """Which losses are not among the small ones that stay within a budget all together."""
+    """Which losses are left when the smallest, as many as stay within a budget all together, are set aside."""
     order = np.argsort(losses, kind="stable")
     dear = np.ones(len(losses), dtype=bool)
     dear[order[np.cumsum(losses[order]) <= budget]] = False
@@ -246,5 +246,5 @@ def _dear(losses: Floats, budget: float) -> Flags:
 
 
 def _tightened(lower: Floats, upper: Floats, prices: Floats, tight: Flags) -> tuple[Floats, Floats]:
-    """Bounds with those that are tight closed on the side that the price points to."""
+    """Bounds, of which the tight ones are closed on the side that the dual points to."""
     return np.where(tight & (prices > 0), upper, lower), np.where(tight & (prices < 0), lower, upper)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from fairlimits._util import plain
 from fairlimits._util.archives import check_members, nest, read_archive, reading, unnest, write_archive
 from fairlimits._util.frames import of_user_kind
+from fairlimits._util.memory import refuse_too_many
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, colour_of, figure_style
 from fairlimits._util.progress import Progress, or_silent
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 DEFAULT_WEIGHTS = np.concatenate([[0.0], np.geomspace(0.02, 200, 161)])
 """Weights of the correlation, against an accuracy that weighs 15 as in the paper."""
+
+# Memory of a point at least, beside its scores.
+_POINT_BYTES = 2000
 
 _KIND = "decorrelation frontier"
 _ARRAYS = ("weights", "accuracy", "correlation", "scores")
@@ -200,15 +204,15 @@ def decorrelation_frontier(
 ) -> DecorrelationFrontier:
     """Trace what decorrelation costs a rule: accuracy against correlation, over their weights.
 
-    Each point is a proven optimum and takes milliseconds, without its map: pass a weight on to `decorrelate`
-    for that. As the weight rises, the correlation never rises.
+    Each point is a proven optimum and takes milliseconds, but has no map: for that, pass a weight to `decorrelate`. As
+    the weight rises, the correlation never rises.
 
     Parameters
     ----------
     dist : CellDistribution
         The joint law of cell, group and label.
     rule : Rule
-        Who decides on the mapped people, on the cells of `dist`.
+        The rule that decides on the mapped people, on the cells of `dist`.
     weights : array-like of shape (P,), optional
         Weights of the correlation, in any order; by default 0 and 161 weights from 0.02 to 200.
     accuracy_weight : float, default=15.0
@@ -232,9 +236,10 @@ def decorrelation_frontier(
     >>> curve.correlation.round(3).tolist()
     [1.167, 0.0, 0.0]
     """
+    refuse_too_many(weights, "weights", _POINT_BYTES)
     try:
         chosen = np.array(DEFAULT_WEIGHTS if weights is None else weights, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"The weights are {weights!r}; give an array of numbers.") from None
     if chosen.ndim != 1 or len(chosen) == 0 or not (np.isfinite(chosen) & (chosen >= 0)).all():
         raise InputError("The weights must be a list of at least one finite number, each at least 0.")

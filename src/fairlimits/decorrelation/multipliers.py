@@ -9,11 +9,11 @@ With the rows :math:`L \le R t \le U` of all fairness constraints on the scores 
 
 the minimum being sought by a projected subgradient method with momentum whose rate falls, in each iteration anew,
 from `first_rate` to `last_rate`; every column of T is projected onto the simplex as Duchi et al. (2008) do. A
-rule that sees the group has a map for each group, and their minima are sought in turn. All ends when
+rule that sees the group has a map for each group, and their minima are sought in turn. The method stops when
 :math:`\|\Delta T\|^2 + \|\Delta \rho\|^2` falls below `tolerance`, or at the limit of iterations.
 
 The paper gives neither :math:`\tau` nor the number of inner steps nor the way the rate falls nor the start, which is
-the identity here. It is kept as the reference that the exact method is compared with.
+the identity here. The method is kept as the reference that the exact one is compared with.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def run_multipliers(
 
 
 class _Lagrangian:
-    """Subgradients of the augmented Lagrangian in a map of shape (sources, targets)."""
+    """Subgradients of the augmented Lagrangian with respect to a map of shape (sources, targets)."""
 
     def __init__(self, problem: Problem, tau: float, accuracy_weight: float, correlation_weight: float) -> None:
         self._tau = tau

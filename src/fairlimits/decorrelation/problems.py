@@ -134,13 +134,13 @@ class Problem:
     def rate_rows(self) -> RateRows:
         """Rows of the group notions in the scores t after the map.
 
-        They are the rows of the rule's own program, to the last digit, and that is what their repair means here.
-        The coin that they are repaired for need not be feasible: t lies in `box`, which may not hold 1/2, and another
-        constant need not be of equal accuracy. What is known to meet the rule's tolerances are the rule's own scores,
-        which they do for sure only in the very rows that they were found with. Auxiliary variables lie in [0, 1] as
-        they do there, for whatever the box, each is a rate.
+        They are the rows of the rule's own program, to the last digit, with its repair. The fair coin that the repair
+        keeps feasible need not be feasible here: t lies in `box`, which may not hold 1/2, and another constant need not
+        be of equal accuracy. What is known to meet the rule's tolerances are the rule's own scores, and for sure only
+        in the very rows that they were found with. Auxiliary variables lie in [0, 1] as they do there: whatever the
+        box, each is a rate.
         """
-        # An infinite tolerance is no row: a face multiplies the width of every row with its price.
+        # An infinite tolerance makes no row: a face multiplies the width of every row by its dual.
         asked = [name for name, eps in self.tolerances.items() if math.isfinite(eps)]
         return compile_rows(self.variables, asked)
 

@@ -106,12 +106,12 @@ class Master:
         return self._pairs.solve(self._lp, self._row_lower, self._row_upper, self._tolerance)
 
     def gains(self, optimum: Optimum) -> Floats:
-        """What an entry would gain at the present prices, for those that are not in the program.
+        """What each entry outside the program would gain at the present duals.
 
         Returns
         -------
         ndarray of shape (targets, sources)
-            Minus infinity for the others.
+            Minus infinity for entries in the program.
         """
         duals = optimum.duals
         by_target = duals[self._layout.at("differences")]
@@ -167,12 +167,12 @@ def _row_layout(program: ExactProgram, goal: Goal, targets: int, pairs: int, fre
         {
             # Every source sends all its people somewhere.
             "all sent": (len(program.problem.variables),),
-            # What two groups have at a target differs by what one has more of.
+            # At a target, the masses of two groups differ by the excess of one over the other.
             "differences": (pairs, targets),
             # The score of a source after the map, where the face leaves it free.
             "scores": (free,),
             "exact": (len(program.matrix),),
-            # All that one group of a pair has more of, and the other, is at most the correlation.
+            # The excesses of both groups of a pair, summed over targets, are at most the correlation.
             "correlation": (pairs if goal.correlation == "priced" else 0,),
         }
     )
@@ -221,7 +221,7 @@ def _coordinates(
 
 
 def _differences(laws: Floats, correlation: Literal["any", "none", "priced"]) -> Floats:
-    """Differences of the groups' laws whose images are looked at."""
+    """Differences of the groups' laws whose images the program looks at."""
     if correlation == "any" or len(laws) < 2:
         return np.zeros((0, laws.shape[1]))
     # All groups agree if each agrees with the first; how far apart they are is a matter of all pairs.

@@ -142,12 +142,12 @@ class Decorrelation(Checked, Shown):
 
     @cached_property
     def accuracy(self) -> float:
-        """Probability that the rule decides a mapped person by their label."""
+        """Accuracy of the rule on mapped people: the probability that it decides 1 exactly if the label is 1."""
         return plug_in_accuracy(self.distribution, self.mapped_scores, self.aware)
 
     @cached_property
     def rule_accuracy(self) -> float:
-        """The same for people who are not mapped."""
+        """Accuracy of the rule on people who are not mapped."""
         return plug_in_accuracy(self.distribution, self.scores, self.aware)
 
     @cached_property
@@ -157,7 +157,7 @@ class Decorrelation(Checked, Shown):
 
     @cached_property
     def baseline_correlation(self) -> float:
-        """The same without a map; 2 if the rule sees the group, which is among its features then."""
+        """The correlation without a map; 2 if the rule sees the group, which is then among its features."""
         laws = self.distribution.mass.sum(axis=2).T
         laws = laws[laws.sum(axis=1) > 0]
         if self.aware and len(laws) > 1:
@@ -171,7 +171,7 @@ class Decorrelation(Checked, Shown):
 
     @cached_property
     def rule_gaps(self) -> dict[str, float]:
-        """The same without a map."""
+        """Gap of every notion without a map."""
         return self._gaps(self.scores)
 
     def _gaps(self, scores: Floats) -> dict[str, float]:

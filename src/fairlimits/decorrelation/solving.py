@@ -51,7 +51,7 @@ def decorrelate(
     dist : CellDistribution
         The joint law of cell, group and label.
     rule : Rule
-        Who decides on the mapped people, on the cells of `dist`.
+        The rule that decides on the mapped people, on the cells of `dist`.
     accuracy_weight, correlation_weight : float, default=15.0 and 25.0
         The weights, at least 0; by default those of the paper. Only their ratio matters to the exact map.
     method : {"exact", "multipliers"}, default="exact"
@@ -84,7 +84,7 @@ def decorrelate(
     Notes
     -----
     Distances between cells are those of individual fairness; where they are not known for all cells, any
-    move counts 1. Cells, and groups of a cell, without mass are no targets.
+    move counts 1. Cells, and groups of a cell, without mass are not targets.
 
     The optimum takes milliseconds. The least distortion took, on the cells of Adult, 2 s for demographic parity at
     1,024 cells (aware, 512 cells: 0.8 s), and 4 s for three notions with individual fairness at 512; time grows with

@@ -16,6 +16,8 @@ def check_weight(weight: float) -> float:
         value = float(weight)
     except (TypeError, ValueError):
         raise InputError(f"A weight is {weight!r}; give a number.") from None
+    except OverflowError:
+        raise InputError("A weight is too large a whole number; divide all weights by it.") from None
     if not (math.isfinite(value) and value >= 0):
         raise InputError(f"A weight is {value:g}; it must be a finite number of at least 0.")
     return value

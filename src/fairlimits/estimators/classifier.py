@@ -215,7 +215,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
             What makes the groups; several columns make one of each combination that occurs. It is not a feature, unless
             X has it too. Without it there is one group.
         sample_weight : array-like of shape (n,), optional
-            What each row counts.
+            Weight of each row.
         """
         asked = check_tolerances({} if self.tolerances is None else self.tolerances)
         partition = self._check_choices(asked)
@@ -307,7 +307,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         return np.asarray(np.where(total > 0, joint / np.where(total > 0, total, 1.0), 0.5))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
-        """Share of rows whose label `predict` meets.
+        """Accuracy of `predict`: the share of rows, by weight, whose label it gives.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class ConstrainedBayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         y : array-like of shape (n,)
             The labels.
         sample_weight : array-like of shape (n,), optional
-            What each row counts.
+            Weight of each row.
         """
         decided = self.predict(X, sensitive_features=sensitive_features)
         return float(accuracy_score(y, decided, sample_weight=sample_weight))

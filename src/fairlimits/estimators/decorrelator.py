@@ -50,7 +50,7 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
     tolerances : mapping of str to float, optional
         Largest gaps of the rule, before and after the map; by default there is no constraint.
     accuracy_weight, correlation_weight : float, default=15.0 and 25.0
-        What accuracy and correlation with the group count; only their ratio matters.
+        Weights of accuracy, and of correlation with the group; only their ratio matters.
     cells : int, optional
         Number of cells, by default as in `discretize`.
     partition : {"blend", "outcome", "features"}, default="blend"
@@ -143,7 +143,7 @@ class Decorrelator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         sensitive_features : array-like of shape (n,) or (n, k), or data frame, optional
             What makes the groups. Without it there is one group, and nothing to hide.
         sample_weight : array-like of shape (n,), optional
-            What each row counts.
+            Weight of each row.
         """
         asked = check_tolerances({} if self.tolerances is None else self.tolerances)
         seed = check_seed(self.random_state)

@@ -67,14 +67,14 @@ def open_rows(estimator: Any, X: Any) -> Table:
 
 
 def _known_frame(frame: Any) -> Any:
-    """A frame that every release of scikit-learn reads the columns' names of: not all do so of each polars."""
+    """Return a frame whose column names every release of scikit-learn can read: not all can with every polars."""
     if not nw.dependencies.is_polars_dataframe(frame):
         return frame
     return pa.table({name: pa.array([], pa.null()) for name in frame.columns})
 
 
 def read_weights(sample_weight: Any, X: Any) -> Floats | None:
-    """Read what each row counts."""
+    """Read the weight of each row."""
     if sample_weight is None:
         return None
     return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))

@@ -9,7 +9,7 @@ from fairlimits.law import FEATURES, check_partitions
 
 
 def check_partition(partition: str, estimator: Any) -> None:
-    """Refuse a partition that is not known, and an estimator that nothing is learned with."""
+    """Refuse a partition that is not known, and an estimator that the partition leaves without use."""
     check_partitions([partition])
     if estimator is not None and partition == FEATURES:
         raise InputError("Cells of the features learn nothing; leave out the estimator, or the partition.")

@@ -23,7 +23,7 @@ _SURE = 1e-9
 
 
 def as_rows(prefit: Prefit, X: Any) -> Any:
-    """X as rows; scores may come as a mere list of numbers."""
+    """Return X as rows; scores may come as a mere list of numbers."""
     is_scores = isinstance(prefit, str) and prefit == SCORES
     return np.reshape(np.asarray(X), (-1, 1)) if is_scores and np.ndim(X) == 1 else X
 

@@ -76,7 +76,7 @@ _OWN: tuple[type, ...] = (
 
 TRUSTED: tuple[str, ...] = (
     *(f"{kind.__module__}.{kind.__qualname__}" for kind in _OWN),
-    # Inside scikit-learn's boosting. What a partial calls has to be trusted by itself.
+    # Inside scikit-learn's boosting. The function that a partial calls has to be trusted separately.
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.utils.validation.check_array",
     "functools.partial",
@@ -105,7 +105,7 @@ def save(thing: Any, path: str | os.PathLike[str]) -> None:
     ----------
     thing : Outcome, CellDistribution, Rule, Frontier, Decorrelation, or an estimator
         What to keep. Estimators are `ConstrainedBayesClassifier`, `Decorrelator`, or scikit-learn estimators that hold
-        them, such as a pipeline. Rows of the fit are not written, but with an `Outcome`, which is about them.
+        them, such as a pipeline. Rows of the fit are not written, except with an `Outcome`, which is about them.
     path : path
         The file; its name is used as it is, whatever its suffix.
 

@@ -40,7 +40,7 @@ def group_rates(
     groups : array-like of shape (n,) or (n, k), or data frame, optional
         Each person's group; of several columns, their combinations. Left out where people are given.
     weights : array-like of shape (n,), optional
-        What each person counts.
+        Weight of each person.
     suppress : int, optional
         Leave out counts and rates that rest on fewer people.
     confidence : float, default=0.95

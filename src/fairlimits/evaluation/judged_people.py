@@ -53,7 +53,7 @@ def judged_people(
     tell : callable
         Told the fraction done and a few words.
     beside : Beside, optional
-        Of a stream, other decisions on the same rows.
+        Other decisions on the same rows; only for a stream.
 
     Returns
     -------

@@ -105,6 +105,8 @@ class Scenarios(Shown):
         How far the estimates of P(A, Y | x) are from what came true, out of fold, on average over bins.
     audit : Audit or None
         Given models beside the best rules we found that see the group, in the group notions that were asked for.
+    doubts : tuple of str
+        Features that may give the label or the group away, or that are ids: a sentence each.
 
     Examples
     --------
@@ -126,6 +128,7 @@ class Scenarios(Shown):
     tested: int
     calibration_error: float
     audit: Audit | None = None
+    doubts: tuple[str, ...] = ()
 
     def suppressed(self, least: int | None, hidden: Collection[str] = ()) -> Scenarios:
         """Leave out counts and rates that rest on fewer people; None leaves nothing out.
@@ -196,6 +199,7 @@ class Scenarios(Shown):
             "costs": plain_records(arrow_table(self.costs_to_frame()).to_pylist()),
             "calibration error": self.calibration_error,
             "in words": self.summary(),
+            "notes": list(self.doubts),
             "model": None
             if self.audit is None
             else {

@@ -17,7 +17,7 @@ import numpy as np
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.suppression import check_suppress
 from fairlimits._util.types import Floats
-from fairlimits.data import Dataset, Stream, open_rows
+from fairlimits.data import Dataset, Stream, column_doubts, open_rows
 from fairlimits.decorrelation import Decorrelation, decorrelate
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation.audits import audit_on, split_people
@@ -83,7 +83,7 @@ def compare_scenarios(
     threshold : float, "auto" or None, default="auto"
         Where their scores begin to decide 1; see `audit`.
     certify : bool, default=False
-        Whether tolerances are to hold for people whom nobody has seen with the confidence, where the features may
+        Whether tolerances are to hold with the confidence for people whom nobody has seen, where the features may
         depend on the group; see `solve`.
     suppress : int, optional
         Leave out counts and rates that rest on fewer people, in all that is shown and written.
@@ -147,6 +147,7 @@ def compare_scenarios(
         progress=lambda done, words: tell(0.8 + 0.15 * done, words),
         **options,
     )
+    found = replace(found, doubts=column_doubts(everybody, hidden=True))
     if ceiling:
         study = Study.of(everybody, random_state=random_state)
         found = replace(found, situations=tuple(_below(own, study, asked, correlation) for own in found.situations))
@@ -156,7 +157,7 @@ def compare_scenarios(
 
 
 def _below(own: Situation, study: Study, tolerances: Mapping[str, float], correlation: float) -> Situation:
-    """A situation with what no rule in it passes; nothing is known from above of the rule that was fixed before."""
+    """Return a situation with its ceiling; there is none for a rule that was fixed before."""
     if own.fixed:
         return own
     asked = _decorrelated(tolerances, correlation) if own.decorrelated else tolerances

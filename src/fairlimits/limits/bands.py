@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from fairlimits._util.dask import run_all
 from fairlimits._util.frames import ARROW, of_user_kind
+from fairlimits._util.memory import rows_that_fit
 from fairlimits._util.plotting import COLOURS, axes_or_new, figure_style
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
@@ -141,6 +142,8 @@ def find_band(
         raise InputError("This distribution was made without counts, so people cannot be drawn anew.")
     if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer) or resamples < 2:
         raise InputError(f"The number of resamples is {resamples!r}; it must be a whole number of at least 2.")
+    if rows_that_fit(resamples, 2 * value.nbytes + 16) is not None:
+        raise InputError(f"{resamples:,} resamples take more memory than there is; give fewer: 200 show the band.")
     tail = (1 - check_confidence(confidence)) / 2
     numbers = [range(start, min(start + _AT_ONCE, resamples)) for start in range(0, resamples, _AT_ONCE)]
     work = partial(_again, dist, retrace, len(value), random_state)

@@ -27,7 +27,7 @@ from fairlimits.limits.determinism import Determinism
 from fairlimits.limits.figures import draw_frontier
 from fairlimits.limits.guarantees import Guarantee
 from fairlimits.limits.policies import CellPolicy
-from fairlimits.limits.rules import Rule
+from fairlimits.limits.rules import OnLabels, Rule, read_prices
 from fairlimits.notions import (
     ACCURACY,
     Evaluation,
@@ -35,8 +35,10 @@ from fairlimits.notions import (
     Requirement,
     check_names,
     check_tolerances,
-    read_objective,
-    read_requirements,
+    pack_objective,
+    pack_requirement,
+    unpack_objective,
+    unpack_requirements,
 )
 
 if TYPE_CHECKING:
@@ -301,11 +303,13 @@ class Frontier(Checked, Shown):
             "neighbours": self.neighbours.to_dict(),
             "bayes_accuracy": self.bayes_accuracy,
             "exact": self.exact,
-            "requirements": [str(requirement) for requirement in self.requirements],
-            "objective": str(self.objective),
+            "requirements": [pack_requirement(requirement) for requirement in self.requirements],
+            "objective": pack_objective(self.objective),
             "made": self.rules[0].made,
             "guarantees": [None if rule.guarantee is None else rule.guarantee.to_dict() for rule in self.rules],
             "determinism": [None if rule.determinism is None else rule.determinism.to_dict() for rule in self.rules],
+            "on_labels": [None if rule.on_labels is None else rule.on_labels.to_dict() for rule in self.rules],
+            "prices": [None if rule.prices is None else plain.without_nan(rule.prices) for rule in self.rules],
         }
         curves = {
             "grid": np.stack(list(self.grid.values())),
@@ -335,8 +339,8 @@ class Frontier(Checked, Shown):
                 tolerances={},
                 accuracy=0.0,
                 bayes_accuracy=float(header["bayes_accuracy"]),
-                requirements=read_requirements(header["requirements"]),
-                objective=read_objective(header["objective"]),
+                requirements=unpack_requirements(header),
+                objective=unpack_objective(header["objective"]),
                 neighbours=Neighbourhood(**header["neighbours"]),
                 made=str(header["made"]),
             )
@@ -349,9 +353,13 @@ class Frontier(Checked, Shown):
                     optimality_gap=float(left[at]),
                     guarantee=Guarantee.from_dict(known),
                     determinism=Determinism.from_dict(beside),
+                    on_labels=OnLabels.from_dict(on_labels),
+                    prices=read_prices(prices),
                 )
-                for at, known, beside in zip(
-                    range(len(accuracy)), header["guarantees"], header["determinism"], strict=True
+                for at, known, beside, on_labels, prices in zip(
+                    range(len(accuracy)),
+                    *(header[key] for key in ("guarantees", "determinism", "on_labels", "prices")),
+                    strict=True,
                 )
             )
             found = cls(

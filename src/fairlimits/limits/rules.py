@@ -44,12 +44,15 @@ from fairlimits.limits.programs import FairProgram
 from fairlimits.notions import (
     ACCURACY,
     INDIVIDUAL,
+    NOTIONS,
     Objective,
     Requirement,
     check_tolerances,
     group_gaps,
-    read_objective,
-    read_requirements,
+    pack_objective,
+    pack_requirement,
+    unpack_objective,
+    unpack_requirements,
 )
 
 if TYPE_CHECKING:
@@ -69,6 +72,23 @@ class OnLabels(NamedTuple):
 
     accuracy: float
     gaps: Mapping[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Numbers that can be written as JSON."""
+        return {"accuracy": self.accuracy, "gaps": plain.without_nan(self.gaps)}
+
+    @classmethod
+    def from_dict(cls, record: Any) -> OnLabels | None:
+        """Read what `to_dict` gave."""
+        if record is None:
+            return None
+        what = "What the file says of labels"
+        return cls(plain.number(record, "accuracy", what), plain.with_nan(record, "gaps", what))
+
+
+def read_prices(record: Any) -> dict[str, float] | None:
+    """Read shadow prices that were saved, if there are any."""
+    return None if record is None else plain.with_nan({"prices": record}, "prices", "What the file says of prices")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -344,8 +364,10 @@ class Rule(Checked, Shown):
             "accuracy": self.accuracy,
             "bayes_accuracy": self.bayes_accuracy,
             "optimality_gap": self.optimality_gap,
-            "requirements": [str(requirement) for requirement in self.requirements],
-            "objective": str(self.objective),
+            "requirements": [pack_requirement(requirement) for requirement in self.requirements],
+            "objective": pack_objective(self.objective),
+            "on_labels": None if self.on_labels is None else self.on_labels.to_dict(),
+            "prices": None if self.prices is None else plain.without_nan(self.prices),
             "guarantee": None if self.guarantee is None else self.guarantee.to_dict(),
             "determinism": None if self.determinism is None else self.determinism.to_dict(),
             "made": self.made,
@@ -371,8 +393,10 @@ class Rule(Checked, Shown):
                 accuracy=float(header["accuracy"]),
                 bayes_accuracy=float(header["bayes_accuracy"]),
                 optimality_gap=float(header["optimality_gap"]),
-                requirements=read_requirements(header["requirements"]),
-                objective=read_objective(header["objective"]),
+                requirements=unpack_requirements(header),
+                objective=unpack_objective(header["objective"]),
+                on_labels=OnLabels.from_dict(header["on_labels"]),
+                prices=read_prices(header["prices"]),
                 neighbours=Neighbourhood(**header["neighbours"]),
                 guarantee=Guarantee.from_dict(header["guarantee"]),
                 determinism=Determinism.from_dict(header["determinism"]),
@@ -409,12 +433,16 @@ class Rule(Checked, Shown):
             requirement.check(self.groups)
         check_tolerances(self.tolerances)
         date.fromisoformat(self.made)
-        figures = dict(self.prices or {})
+        on_labels: dict[str, float] = {}
         if self.on_labels is not None:
-            figures |= {"accuracy": self.on_labels.accuracy} | dict(self.on_labels.gaps)
-        for name, figure in figures.items():
-            if not isinstance(figure, float) or not (math.isnan(figure) or figure >= -_PRECISION):
-                raise InputError(f"its {name} is {figure!r}")
+            on_labels = {"accuracy": self.on_labels.accuracy} | dict(self.on_labels.gaps)
+        named = (self.prices or {}, self.tolerances), (on_labels, ("accuracy", *NOTIONS))
+        if any(not set(figures) <= set(known) for figures, known in named):
+            raise InputError("it has figures of notions that are not there")
+        for figures, most in ((dict(self.prices or {}), math.inf), (on_labels, 1 + _PRECISION)):
+            for name, figure in figures.items():
+                if not isinstance(figure, float) or not (math.isnan(figure) or -_PRECISION <= figure <= most):
+                    raise InputError(f"its {name} is {figure!r}")
 
     def __repr__(self) -> str:
         asked = [*(f"{name} <= {value:g}" for name, value in self.tolerances.items()), *map(str, self.requirements)]

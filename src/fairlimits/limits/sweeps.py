@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairlimits._util.dask import run_all
+from fairlimits._util.memory import refuse_too_many
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.law import CellDistribution, Neighbourhood
@@ -23,6 +24,9 @@ from fairlimits.limits.tracing import Tolerances, frontier
 from fairlimits.notions import ACCURACY, Objective, Ratio, Requirement, rate_name, read_requirements
 
 DEFAULT_RATIOS = np.linspace(0.5, 1, 26)
+
+# Of a point at least, beside its scores.
+_POINT_BYTES = 2000
 
 
 def trace_frontiers(
@@ -129,9 +133,10 @@ def ratio_frontier(
     >>> curve.accuracy.round(3).tolist()
     [0.75, 0.657, 0.6]
     """
+    refuse_too_many(ratios, "ratios", _POINT_BYTES)
     try:
         asked = np.asarray(DEFAULT_RATIOS if ratios is None else ratios, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         asked = np.zeros(0)
     if asked.ndim != 1 or not len(asked) or not ((asked >= 0) & (asked <= 1)).all():
         raise InputError("The ratios are not a list of numbers in 0 to 1; give some, such as [0.5, 0.8, 1].")

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairlimits._util.memory import rows_that_fit
+from fairlimits._util.memory import refuse_too_many, rows_that_fit
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError
@@ -42,6 +42,9 @@ from fairlimits.notions import (
 Tolerances: TypeAlias = ArrayLike | Mapping[str, Any]
 
 DEFAULT_TOLERANCES = np.linspace(0, 0.2, 41)
+
+# Of a point at least, beside its scores.
+_POINT_BYTES = 2000
 
 
 def frontier(
@@ -156,7 +159,7 @@ def frontier(
 def _check_points(points: int, program: FairProgram) -> None:
     """Refuse more points than there is memory for: each has a score for every cell, and some things beside."""
     dist = program.variables.dist
-    fit = rows_that_fit(points, 24 * dist.n_cells * (dist.n_groups if program.variables.aware else 1) + 2000)
+    fit = rows_that_fit(points, 24 * dist.n_cells * (dist.n_groups if program.variables.aware else 1) + _POINT_BYTES)
     if fit is not None:
         raise InputError(
             f"{points:,} points of a frontier on {dist.n_cells:,} cells take more memory than there is, and {fit:,} "
@@ -176,6 +179,8 @@ def tolerance_grid(names: tuple[str, ...], tolerances: Tolerances | None) -> dic
     if tolerances is None:
         tolerances = DEFAULT_TOLERANCES
     given = _for_each(names, tolerances) if isinstance(tolerances, Mapping) else dict.fromkeys(names, tolerances)
+    for values in given.values():
+        refuse_too_many(values, "tolerances", _POINT_BYTES)
     try:
         arrays = {name: np.asarray(given[name], dtype=np.float64) for name in names}
     except (TypeError, ValueError, OverflowError):

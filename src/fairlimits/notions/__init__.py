@@ -58,6 +58,7 @@ from fairlimits.notions.registry import (
 from fairlimits.notions.requirements import FOUR_FIFTHS, Difference, Limit, Ratio
 from fairlimits.notions.rows import Requirement, Rows
 from fairlimits.notions.score_intervals import MeasuredRates
+from fairlimits.notions.storage import pack_objective, pack_requirement, unpack_objective, unpack_requirements
 from fairlimits.notions.suppression import suppress_evaluation, suppress_rates
 from fairlimits.notions.tallies import People, Tally, resampled, tally
 
@@ -111,6 +112,8 @@ __all__ = [
     "gap_estimates",
     "group_gaps",
     "objective_estimates",
+    "pack_objective",
+    "pack_requirement",
     "percentile_estimate",
     "plain_records",
     "plug_in_rates",
@@ -129,6 +132,8 @@ __all__ = [
     "suppress_rates",
     "tally",
     "title",
+    "unpack_objective",
+    "unpack_requirements",
     "warn_of_nothing_to_compare",
     "with_suppressed",
 ]

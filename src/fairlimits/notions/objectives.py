@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fairlimits._util.number_texts import exact_text
 from fairlimits._util.states import Checked
 from fairlimits._util.types import Floats
 from fairlimits.errors import InputError
@@ -85,7 +86,10 @@ class Costs(Objective):
         for cost in (false_positive, false_negative):
             if isinstance(cost, bool) or not isinstance(cost, int | float | np.number):
                 raise InputError(f"The cost of an error is {cost!r}; give a number of at least 0.")
-            both.append(float(cost))
+            try:
+                both.append(float(cost))
+            except OverflowError:
+                raise InputError("The cost of an error is too large a number; divide both costs by it.") from None
         if not all(0 <= cost < math.inf for cost in both) or not any(both):
             raise InputError(
                 f"The costs of errors are {both[0]:g} and {both[1]:g}; both must be at least 0, and one above it."
@@ -115,7 +119,7 @@ class Costs(Objective):
         return {"false_positive": self.false_positive, "false_negative": self.false_negative}
 
     def __str__(self) -> str:
-        return f"costs {self.false_positive:g}:{self.false_negative:g}"
+        return f"costs {exact_text(self.false_positive)}:{exact_text(self.false_negative)}"
 
 
 ACCURACY = Objective("accuracy")

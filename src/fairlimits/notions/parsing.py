@@ -14,11 +14,13 @@ from fairlimits.notions.rows import Requirement
 _NUMBER = r"(\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 _COSTS = re.compile(rf"costs (?P<fp>{_NUMBER}):(?P<fn>{_NUMBER})", re.IGNORECASE)
 
+# Whatever a group's name has inside of it, such as two spaces, is the name's.
 _TEXT = re.compile(
     r"(?P<rate>.+?)\s*"
-    r"(?:(?P<ratio>\bratio)|(?P<difference>\bdifference)(?:\s+from\s+(?P<against>the rest|the average))?"
+    r"(?:(?P<ratio>\bratio)|(?P<difference>\bdifference)(?:\s+from\s+the\s+(?P<against>rest|average))?"
     r"|\bof\s+(?P<group>.+?))?"
-    r"\s*(?P<side>>=|<=)\s*(?P<bound>[^<>=]+)"
+    r"\s*(?P<side>>=|<=)\s*(?P<bound>[^<>=]+)",
+    re.DOTALL,
 )
 
 
@@ -35,8 +37,8 @@ def _read(given: Requirement | str) -> Requirement:
         return given
     if not isinstance(given, str):
         raise InputError(f"The requirement {given!r} is not text; write it as in 'selection rate ratio >= 0.8'.")
-    text = " ".join(given.split())
-    if text.lower().removesuffix(" rule") in ("four-fifths", "four fifths", "80%", "4/5"):
+    text = given.strip()
+    if " ".join(text.lower().split()).removesuffix(" rule") in ("four-fifths", "four fifths", "80%", "4/5"):
         return FOUR_FIFTHS
     found = _TEXT.fullmatch(text)
     if found is None:
@@ -64,7 +66,7 @@ def _read(given: Requirement | str) -> Requirement:
             raise InputError(f"{given!r} asks for a difference; one is kept by <=, as in '... difference <= 0.05'.")
         against: Against = "each other"
         if found["against"]:
-            against = "the rest" if found["against"] == "the rest" else "the average"
+            against = "the rest" if found["against"] == "rest" else "the average"
         return Difference(found["rate"], bound, against)
     return Limit(found["rate"], bound if least else None, None if least else bound, found["group"])
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from fairlimits._util.number_texts import exact_text
 from fairlimits._util.small_samples import enough
 from fairlimits._util.states import check_kinds
 from fairlimits._util.suggestions import did_you_mean
@@ -18,6 +19,9 @@ from fairlimits.notions.rates import RATES, Rate, RateTable, rate_name
 from fairlimits.notions.rows import Requirement, Rows
 
 EACH_GROUP = "each group"
+
+# Of bounds that were eased.
+_DIGITS = 12
 
 Against = Literal["each other", "the rest", "the average"]
 
@@ -71,9 +75,9 @@ class Limit(Requirement):
     def eased(self, by: float) -> Limit:
         """Return the requirement with its bound moved outwards."""
         if self.at_least is not None:
-            return replace(self, at_least=max(self.at_least - by, 0.0))
+            return replace(self, at_least=_moved(self.at_least - by))
         assert self.at_most is not None
-        return replace(self, at_most=min(self.at_most + by, 1.0))
+        return replace(self, at_most=_moved(self.at_most + by))
 
     def _check(self) -> None:
         check_kinds(self, group=(str, type(None)))
@@ -126,7 +130,9 @@ class Limit(Requirement):
 
     def __str__(self) -> str:
         of = "" if self.group is None else f" of {self.group}"
-        bound = f">= {self.at_least:g}" if self.at_least is not None else f"<= {self.at_most:g}"
+        bound = (
+            f">= {exact_text(self.at_least)}" if self.at_least is not None else f"<= {exact_text(self.at_most or 0.0)}"
+        )
         return f"{self.rate}{of} {bound}"
 
 
@@ -171,7 +177,7 @@ class Ratio(Requirement):
 
     def eased(self, by: float) -> Ratio:
         """Return the requirement with its bound moved outwards."""
-        return replace(self, at_least=max(self.at_least - by, 0.0))
+        return replace(self, at_least=_moved(self.at_least - by))
 
     def rows(self, table: RateTable) -> Rows:
         """Write the requirement as rows: with z the highest rate or more, ``r_g <= z`` and ``r_g >= ratio z``."""
@@ -196,7 +202,7 @@ class Ratio(Requirement):
         return max(float(known.min()), 0.0) / highest if highest > 0 else 1.0
 
     def __str__(self) -> str:
-        return f"{self.rate} ratio >= {self.at_least:g}"
+        return f"{self.rate} ratio >= {exact_text(self.at_least)}"
 
 
 @dataclass(frozen=True)
@@ -248,7 +254,7 @@ class Difference(Requirement):
 
     def eased(self, by: float) -> Difference:
         """Return the requirement with its bound moved outwards."""
-        return replace(self, at_most=min(self.at_most + by, 1.0))
+        return replace(self, at_most=_moved(self.at_most + by))
 
     def rows(self, table: RateTable) -> Rows:
         """Write the requirement as rows of a linear program."""
@@ -302,7 +308,12 @@ class Difference(Requirement):
 
     def __str__(self) -> str:
         compared = "" if self.against == "each other" else f" from {self.against}"
-        return f"{self.rate} difference{compared} <= {self.at_most:g}"
+        return f"{self.rate} difference{compared} <= {exact_text(self.at_most)}"
+
+
+def _moved(bound: float) -> float:
+    """Return a bound that was eased, as people write it: without the last digits, which rounding leaves."""
+    return min(max(round(bound, _DIGITS), 0.0), 1.0)
 
 
 def _bound(value: float, what: str) -> float:

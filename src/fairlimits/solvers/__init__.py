@@ -1,4 +1,4 @@
-"""Proven optima of linear programs, and points of a convex one that who asked must judge; nothing of fairness."""
+"""Proven optima of linear programs, and unproven points of convex ones for the caller to check; nothing of fairness."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from fairlimits._util.types import Floats, Ints
 
 @dataclass(frozen=True)
 class PairConstraints:
-    """Pairs of points whose scores may differ by so much at most; points are linear forms of the variables.
+    """Pairs of points with a bound on how far their scores may differ; points are linear forms of the variables.
 
     Parameters
     ----------

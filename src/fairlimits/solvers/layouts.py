@@ -1,4 +1,4 @@
-"""Rows or columns of a program as named blocks, so that nobody counts where a block begins."""
+"""Rows or columns of a program as named blocks, so that no caller computes where a block begins."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Layout:
         return slice(ends[name] - int(np.prod(self.shapes[name])), ends[name])
 
     def at(self, name: str, *place: int | Ints) -> Ints:
-        """Rows of a block, by their places along its axes; all of them without a place, in the block's shape."""
+        """Rows of a block, by their indices along its axes; without indices all of them, in the block's shape."""
         block = self.block(name)
         numbers = np.arange(block.start, block.stop).reshape(self.shapes[name])
         return np.asarray(numbers[place] if place else numbers)

@@ -21,7 +21,7 @@ from fairlimits._util.types import Flags, Floats, Ints
 from fairlimits.errors import InfeasibleError, SolverError
 from fairlimits.solvers.proofs import Ending, Failure, Optimum, certificates
 
-# What sums of rates and scores may be off by; a row that must be missed by more cannot be met.
+# Rounding errors of sums of rates and scores; a row that must be missed by more cannot be met.
 _ROUNDING = 1e-12
 
 _OPTIONS: dict[str, Any] = {
@@ -30,7 +30,7 @@ _OPTIONS: dict[str, Any] = {
     "presolve": "off",
     "solver": "simplex",
     "threads": 1,
-    # Devex needs a third fewer iterations than steepest edge on neighbour constraints.
+    # Devex needs a third fewer iterations than steepest edge on pair constraints.
     "simplex_dual_edge_weight_strategy": 1,
     "primal_feasibility_tolerance": 1e-9,
     "dual_feasibility_tolerance": 1e-10,
@@ -39,11 +39,11 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-# Rows are scaled up from a largest entry of at least this: a million equal cells.
+# Rows are scaled up by at most the inverse of this: a million equal cells.
 _SMALLEST_ROW = 1e-7
 
-# What is tried, from scratch and in this order, where the solver's answer does not stand: masses that differ by ten
-# orders of magnitude and more need another way, or a looser one. The proof stays as strict.
+# What is tried, from scratch and in this order, where the solver's answer cannot be proven: masses that differ by ten
+# orders of magnitude and more need other options, or looser ones. The proof stays as strict.
 _RETRIES: tuple[dict[str, Any], ...] = (
     {},
     {"presolve": "on"},
@@ -251,7 +251,7 @@ class Program:
         return self.prove(self.draft())
 
     def prove(self, draft: Draft | Failure) -> Optimum:
-        """Check the solver's last answer; where it does not stand, solve again from scratch."""
+        """Prove that the solver's last answer is optimal; where that fails, solve again from scratch."""
         answer = draft if isinstance(draft, Failure) else self._checked(draft)
         for options in _RETRIES:
             if isinstance(answer, Optimum):
@@ -286,7 +286,7 @@ class Program:
         return False
 
     def _from_scratch(self, options: Mapping[str, Any]) -> Optimum | Failure:
-        # A basis that was good for the last bounds can be a bad start for these ones.
+        # A basis that was good for the last bounds can be a bad start for these.
         self._highs.clearSolver()
         usual = {name: self._highs.getOptionValue(name)[1] for name in options}
         for name, value in options.items():
@@ -413,5 +413,5 @@ def draft_binary(
 
 def _row_scale(largest: Floats) -> Floats:
     """Factors that bring the largest entries of rows to 1."""
-    # Not without end: what is left of a row whose entries cancel is rounding.
+    # Up to a limit: what is left of a row whose entries cancel is rounding.
     return np.where(largest > 0, 1 / np.maximum(largest, _SMALLEST_ROW), 1.0)

@@ -13,7 +13,7 @@ for pairs (i, j) of means :math:`\mu = A x + b` whose estimates have variances
 
 A square root of a sum of variances is a norm of an affine function of x, so this is a convex program (of second-order
 cones). Its second derivatives are a diagonal matrix and one whose rank is three times the number of means, so a step
-costs little more than passing over the coefficients. What is found is not proven: who needs more has to look at it.
+costs little more than passing over the coefficients. The result is not proven: callers that need more have to check it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from fairlimits._util.types import Floats, Ints
 # Newton steps, of which 7 to 11 are usual; beyond this the method has stalled, and its best point is taken.
 _STEPS = 40
 
-# What may be left of all conditions, in units of a mean coefficient of the objective: who asks knows variances to fewer
-# digits than that. Measured, no constraint is missed by more than 1e-5 (``docs/benchmarks/ablation.md``).
+# Largest residual of the optimality conditions, in units of a mean coefficient of the objective: callers know variances
+# to fewer digits than that. As measured, no constraint is missed by more than 1e-5 (``docs/benchmarks/ablation.md``).
 _LEFT = 1e-4
 
-# How near to its bounds a step may come, as usual, and how often what rounding leaves over of it is solved for again.
+# Share of the way to the boundary that a step goes, as usual, and rounds of iterative refinement of its equations.
 _INSIDE, _REFINED = 0.99, 2
 
-# Where nothing varies, a norm has no derivative: this part of what a pair may differ by is added to it.
+# Where nothing varies, a norm has no derivative: this share of what a pair may differ by keeps it above 0.
 _SMOOTH = 1e-3
 
 
@@ -55,7 +55,7 @@ class Means:
     offset : ndarray of shape (r,)
         Their constants.
     ones, zeros : ndarray of shape (r, n)
-        Share of each variable's people whose value is x, and of those whose value is 1 - x.
+        Shares of each variable's people whose value is x, and whose value is 1 - x.
     scale : ndarray of shape (r,)
         Variance of an estimated mean for a variance of 1 among people.
     """
@@ -109,7 +109,7 @@ def solve_with_margins(gain: Floats, means: Sequence[Means], compared: Compared)
     -------
     x : ndarray of shape (n,)
     weight : ndarray
-        For each pair, how much an error more would cost.
+        For each pair, how much one more standard error of room would cost.
     """
     return _Interior(gain, means, compared).solve()
 
@@ -218,7 +218,7 @@ class _Newton:
         return found
 
     def _solved(self, right: Floats) -> Floats:
-        """Solve with all second derivatives, and again for what rounding leaves over."""
+        """Solve with all second derivatives, by iterative refinement."""
 
         def once(own: Floats) -> Floats:
             first = own / self._diagonal

@@ -34,7 +34,7 @@ may be done before (``docs/benchmarks/ablation.md`` has what that gains from 2,0
 
 
 class LazyPairs:
-    """Neighbour constraints that enter the program when they are violated.
+    """Pair constraints that enter the program when they are violated.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class LazyPairs:
             self._add(program, self._worst(missed, excess), allowed)
 
     def _begin_near(self, program: Program, lower: Floats, upper: Floats, allowed: Floats) -> None:
-        """Begin anew, near the optimum; where that cannot be told, go on."""
+        """Start anew near the optimum; if the interior-point method does not find where that is, change nothing."""
         found = InteriorProgram(
             program.cost, program.box, program.dense, (lower, upper), self._comparison, allowed
         ).start()
@@ -141,7 +141,7 @@ class LazyPairs:
 
 
 def difference_rows(comparison: PairConstraints, pairs: Ints, columns: int) -> sp.csr_array:
-    """Difference of the two scores of each pair, as rows of a program of so many columns."""
+    """Difference of the two scores of each pair, as rows of a program with `columns` variables."""
     rows = comparison.rows[pairs]
     rows.resize((len(pairs), columns))
     return rows

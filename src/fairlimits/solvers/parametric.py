@@ -35,7 +35,7 @@ _TIE = 1e-12
 # matrix costs about as much as one pivot.
 _REFRESH = 32
 
-# Pivots per variable, and besides, after which the method is taken to cycle: it visits each variable a few times.
+# Pivots per variable, plus a constant, after which the method is taken to cycle: it visits each a few times.
 _PIVOTS_PER_VARIABLE, _PIVOTS_BESIDES = 20, 100
 
 
@@ -148,7 +148,7 @@ def _follow(
 
 
 class _State:
-    """A basis, and what it says: kept up to date from pivot to pivot, computed anew once in a while.
+    """A basis and all that follows from it: updated at each pivot, and computed anew once in a while.
 
     Quantities that are linear in t are pairs in a last axis: the value at t = 0, and the move.
     """
@@ -177,7 +177,7 @@ class _State:
         self.way[basic] = 0
         tied = (self.bound[0, :, 0] == self.bound[1, :, 0]) & (self.way != 0)
         if tied.any():
-            # Rows whose bounds coincide at the start may be filed under either; their price says which moves.
+            # Rows whose bounds coincide at the start may be nonbasic at either; the sign of their dual says at which.
             duals = np.linalg.lstsq(self.columns[basic], self.cost[basic], rcond=None)[0]
             self.way[tied] = np.where((self.cost - duals @ self.matrix)[tied] >= 0, -1.0, 1.0)
         self.ratios = np.empty(columns + rows)
@@ -220,9 +220,9 @@ class _State:
         return values, max(stop, t), leaving, above
 
     def pivot(self, leaving: int, above: bool) -> bool:
-        """Take a basic variable out at a bound, and in the one that costs least; False if there is none."""
+        """Take a basic variable out at a bound, and let the one that costs least enter; False if there is none."""
         row = self.inverse[leaving] @ self.matrix
-        # A variable can help if going its way pulls the leaving one back; the cheapest for its pull does.
+        # A variable can enter if its move pulls the leaving one back; the one with the least cost per pull does.
         pull = row * self.way if above else row * -self.way
         ratios = self.ratios
         ratios.fill(np.inf)

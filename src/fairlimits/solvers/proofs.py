@@ -64,7 +64,7 @@ class Ending(Enum):
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no answer, or none that is proven: for programs, and in words that go on in a sentence."""
+    """Why there is no answer, or none that is proven: for programs to go by, and in words that continue a sentence."""
 
     ending: Ending
     reason: str

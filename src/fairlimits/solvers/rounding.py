@@ -1,10 +1,10 @@
-r"""A good point of zeros and ones beside a proven optimum of a linear program, which bounds what any such point has.
+r"""A good point of zeros and ones near a proven optimum of a linear program, which bounds the value of any such point.
 
 The program is to maximise :math:`c \cdot x` under :math:`L \le A x \le U` with x in [0, 1], of which the first
 variables shall be 0 or 1. With the optimum's reduced costs r, a point loses :math:`|r_j|` at least for each variable
 that leaves the bound where the optimum has it, so few of those with a large one can. A basic optimum has at most as
-many fractional variables as rows hold it. Which of the variables that are worth little change with them is what a
-branch-and-bound search decides: few of them matter (the *core* of a knapsack problem), and all others stay where the
+many fractional variables as there are rows at a bound. A branch-and-bound search decides which of the variables of
+small reduced cost change with them: few matter (the *core* of a knapsack problem), and all others stay where the
 optimum has them. What is found is checked; how good it is follows from the optimum's own bound, not from what the
 search says of itself.
 """
@@ -20,14 +20,14 @@ from fairlimits.solvers.lp import draft_binary
 from fairlimits.solvers.proofs import FEASIBILITY, Optimum
 
 # Variables that may change, those of the smallest reduced cost: first a few, then more where these leave no point that
-# is good enough, and many only where there is none: among these, the search loses its way.
+# is good enough, and many only where they leave no point at all: among many, the search loses its way.
 _CORES = (120, 1_000, 20_000)
 _GOOD, _FEW = 1e-4, 1_000
 
 # Nodes of the search for each core, and how near to the bound it may stop.
 _NODES, _NEAR = 500, 1e-6
 
-# Nearer to 0 or 1 is 0 or 1.
+# A value nearer to 0 or 1 than this is rounded to it.
 _INTEGRAL = 1e-9
 
 
@@ -42,7 +42,7 @@ class Rounded:
     value : float
         Its objective.
     bound : float
-        What no point reaches more of, fractional or not: proven by weak duality.
+        Upper bound on the objective of any point, fractional or not: proven by weak duality.
     """
 
     x: Floats

@@ -77,7 +77,7 @@ class SiftedProgram:
 
     def __init__(self, cost: Floats, matrix: Floats, free: int) -> None:
         self._cost, self._matrix, self._free = cost, matrix, free
-        # What a column weighs: whether its reduced cost is small is a question of its size.
+        # Size of each column: its reduced cost is small or large relative to that.
         self._size = np.abs(cost) + np.abs(matrix).sum(axis=0)
         self._duals: Floats | None = None
         self._lower, self._upper = np.zeros(len(matrix)), np.zeros(len(matrix))
@@ -160,7 +160,7 @@ class SiftedProgram:
             except InfeasibleError:
                 if inside.all():
                     raise
-                # The others stand in the way: solve for more of them.
+                # Variables outside the master keep it from meeting its rows: let more of them in.
                 count *= _GROWTH
                 inside, _ = self._doubtful(duals, count)
                 continue
@@ -178,7 +178,7 @@ class SiftedProgram:
         raise SolverError(f"The linear program was not solved: {failure.reason}.")
 
     def _from_sample(self) -> Floats:
-        """Duals of the program of some variables that stand for all."""
+        """Duals of the program of a random sample of the variables."""
         n = len(self._cost) - self._free
         chosen = np.sort(np.random.default_rng(0).choice(n, min(_SAMPLE, n), replace=False))
         weight = n / len(chosen)
@@ -189,7 +189,7 @@ class SiftedProgram:
         try:
             return program.solve().duals
         except (InfeasibleError, SolverError):
-            # What is not feasible for some may be for all.
+            # What is infeasible for a sample may be feasible for all.
             return np.zeros(self.n_rows)
 
     def _reduced(self, duals: Floats) -> Floats:
@@ -198,7 +198,7 @@ class SiftedProgram:
     def _doubtful(self, duals: Floats, count: int, tied: float = 0.0) -> tuple[Flags, float]:
         """Find those variables whose reduced cost is smallest for their size.
 
-        There are `count` of them, and besides all whose reduced cost is below `tied` for their size.
+        There are `count` of them, and on top of those all whose reduced cost is below `tied` for their size.
 
         Returns
         -------

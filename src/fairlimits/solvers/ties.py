@@ -30,7 +30,7 @@ from fairlimits.solvers.proofs import Optimum, certificate
 # this.
 _TIE = 1e-9
 
-# What room of a row counts beside the entropy of the points that it is about: enough to keep the row off its bounds.
+# Weight of a row's barrier beside the entropy of the points in the row: enough to keep the row off its bounds.
 _BARRIER = 0.01
 
 # A row nearer to its bound is held there, whether it has a dual or not: what other rows imply has no room.
@@ -65,7 +65,7 @@ def most_even(optimum: Optimum, cost: Floats, matrix: Floats, bounds: tuple[Floa
     mass : ndarray of shape (k,)
         What each of the first k variables, the scores, counts; the others are auxiliary, and all lie in [0, 1].
     """
-    # What is worth nothing by itself is left where it is: no constraint made a tie of it.
+    # A point that is worth nothing even without constraints is left where it is: no constraint made a tie of it.
     count = len(mass)
     tied = np.flatnonzero((np.abs(optimum.reduced[:count]) <= _TIE * mass) & (np.abs(cost[:count]) > _TIE * mass))
     lower, upper = bounds

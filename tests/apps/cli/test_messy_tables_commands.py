@@ -196,3 +196,24 @@ def test_a_file_name_is_no_formula(command: str, tmp_path: Path, capsys: pytest.
     code = run([command, str(path), *COLUMNS, *more, "-o", str(tmp_path / "out.svg")])
     assert code == 0, capsys.readouterr().err
     assert r"\people$" in (tmp_path / "out.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", ["audit", "scenarios", "decorrelate"])
+def test_leaks_and_ids_are_named_wherever_they_make_figures_false(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = people()
+    decided = (frame["age"] > 50).astype(int)
+    path = tmp_path / "people.csv"
+    settled = frame["paid"] * 3 + np.random.default_rng(2).random(N).round(3)
+    gender = np.where(frame["sex"] == "f", "w", "man")
+    frame.assign(case=np.arange(N) + 7_000, settled=settled, gender=gender, decided=decided).to_csv(path, index=False)
+    more = {"audit": ["--prediction", "decided", "-n", "DP"], "scenarios": [], "decorrelate": ["--cells", "8"]}[command]
+    assert run([command, str(path), *COLUMNS, *more, "--json"]) == 0
+    captured = capsys.readouterr()
+    notes = json.loads(captured.out)["notes"]
+    named = [note.split()[0] for note in notes if note.startswith(("settled ", "case ", "gender "))]
+    # What tells the group is what a map is for.
+    assert named == (["settled", "case"] if command == "decorrelate" else ["settled", "gender", "case"])
+    for note in notes:
+        assert note in captured.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import threading
 from typing import Any
 from urllib.parse import urlsplit
@@ -74,6 +75,15 @@ def test_foreign_hosts_and_methods_are_refused(address: str) -> None:
     assert ask(address, "GET", "/assets/%2e%2e/server.py")[0] == 404
 
 
+def test_a_request_that_names_no_host_is_not_told_the_server(address: str) -> None:
+    to = urlsplit(address)
+    with socket.create_connection((str(to.hostname), to.port), timeout=60) as sent:
+        sent.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        answer = b"".join(iter(lambda: sent.recv(65536), b""))
+    assert answer.startswith(b"HTTP/1.0 400")
+    assert b"waitress" not in answer.lower()
+
+
 def test_fifty_clients_are_answered(address: str) -> None:
     found: list[int] = []
     clients = [
@@ -84,3 +94,13 @@ def test_fifty_clients_are_answered(address: str) -> None:
     for client in clients:
         client.join(60)
     assert found == [200] * 50
+
+
+def test_connections_that_say_nothing_do_not_keep_others_out(address: str) -> None:
+    to = urlsplit(address)
+    silent = [socket.create_connection((str(to.hostname), to.port), timeout=60) for _ in range(150)]
+    try:
+        assert ask(address, "GET", "/_dash-layout")[0] == 200
+    finally:
+        for own in silent:
+            own.close()

@@ -53,3 +53,14 @@ def test_figures_leave_the_small_group_out_and_nothing_is_warned_of() -> None:
         subject.answer(Choices({"EOd": 0.0}, True, False, "EOd"))
     assert answer["gaps"]["DP"] is None
     assert answer["accuracy"] == answer["best"]
+
+
+def test_doubtful_columns_are_named_in_the_header() -> None:
+    page = pytest.importorskip("fairlimits.apps.explorer.page", reason="the extra app is not installed")
+    rows = people(0)
+    told = pa.table({"group": np.array(rows.groups)[rows.group], "sect": rows.group, "paid": rows.label})
+    data = fl.Dataset.from_frame(told, label="paid", sensitive="group", categorical=["sect"])
+    subject = Subject("people", fl.discretize(data, 2, generator=None, partition="features"), data)
+    header = json.dumps(page.layout(subject).to_plotly_json()["props"]["children"], default=str)
+    assert "sect gives group away by itself" in header
+    assert Subject("people", subject.dist).doubts == ()

@@ -14,7 +14,8 @@ from sklearn.linear_model import LogisticRegression
 import fairlimits as fl
 from fairlimits.apps.report.background import learners_named
 from fairlimits.apps.report.figures import drawn_groups, individual_figure
-from fairlimits.evaluation import HeldOutFigure
+from fairlimits.evaluation import Figure, HeldOutFigure
+from fairlimits.evaluation.reports.asked_for import AskedFor, AskedRule
 
 ODD = "<i>\x1b[31m tab\there 漢字</i>"
 
@@ -160,3 +161,27 @@ def test_groups_named_by_an_answer_are_named_as_groups(names: tuple[str, str], s
     found = fl.group_rates(rng.integers(0, 2, 800), decided < np.where(group == min(names), 0.2, 0.6), group)
     assert f"Four-fifths rule: {said} is selected at" in found.summary()
     assert f"selection rate lowest for {said}, highest for" in found.summary()
+
+
+@pytest.mark.parametrize(
+    ("objective", "attained", "said"),
+    [
+        ("costs 1:5", {}, "people to a cost of 0.171 per person (0.153 to 0.190)."),
+        (
+            "costs 1:5",
+            {"selection rate <= 0.3": HeldOutFigure(0.25, 0.2, 0.3)},
+            "people to a cost of 0.171 per person (0.153 to 0.190), and in percent, to selection rate <= 0.3: 25.0 "
+            "(20.0 to 30.0).",
+        ),
+        ("balanced accuracy", {}, "people, in percent, to balanced accuracy: 17.1 (15.3 to 19.0)."),
+    ],
+)
+def test_costs_of_errors_are_no_percents(
+    report: fl.Report, objective: str, attained: dict[str, Figure], said: str
+) -> None:
+    figure = HeldOutFigure(0.171, 0.153, 0.19)
+    rule = AskedRule(False, figure, 0.17, figure, {}, attained, False)
+    asked = AskedFor(objective, objective.startswith("costs"), tuple(attained), (rule,))
+    changed = replace(report.findings, held_out=replace(report.findings.held_out, asked_for=asked))
+    (line,) = (own for own in fl.Report(changed, "").summary().splitlines() if own.startswith("Asked for besides"))
+    assert line.endswith(f"and the group hidden came on new {said}")

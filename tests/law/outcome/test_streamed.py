@@ -170,3 +170,17 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
         fl.discretize(fl.open_data(folder, stream=True, **PLAIN), 8, outcome=outcome)
     with pytest.raises(InputError, match="on other rows"):
         fl.discretize(fl.Dataset.from_frame(people(800), **PLAIN), 8, outcome=outcome)
+
+
+def test_results_of_a_classifier_on_streamed_rows_are_saved(tmp_path: Path) -> None:
+    """Labels that were counted were written with them, and no file that holds them can be loaded."""
+    stream = fl.open_data(write(people(), tmp_path / "big"), stream=True, **PLAIN)
+    outcome = estimate(stream)
+    rule = fl.solve(outcome, {"DP": 0.3})
+    dist = fl.discretize(stream, 8, outcome=outcome)
+    for found in (rule, dist, fl.frontier(dist, "DP", [0.2, 0.3])):
+        fl.save(found, tmp_path / "saved")
+        again = fl.load(tmp_path / "saved")
+        assert type(again) is type(found)
+    fl.save(rule, tmp_path / "saved")
+    assert fl.load(tmp_path / "saved").on_labels == rule.on_labels

@@ -81,10 +81,10 @@ def _top(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code: 0, 2 after a sentence on what was wrong, 3: an alarm, 130: ctrl-c."""
+    """Run a command and return its exit code: 0, 2 after a sentence on what was wrong, 3 on an alarm, 130 on ctrl-c."""
     try:
         with warnings.catch_warnings():
-            # Tables, pictures and pages mark such rules.
+            # Tables, pictures and pages mark constant rules.
             warnings.simplefilter("ignore", ConstantRuleWarning)
             app(args=list(arguments), prog_name="fairlimits")
     except FairlimitsError as error:

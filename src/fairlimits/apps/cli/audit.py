@@ -101,7 +101,7 @@ def audit(
         say_small_groups(people, suppress)
         note = small_groups_note(people, counted=suppress is None)
     with progress_bar("Audit") as tell, warnings.catch_warnings():
-        # What it says is among the notes printed below.
+        # Its message is among the notes printed below.
         warnings.simplefilter("ignore", BeatenWarning)
         found = find(
             people,

@@ -65,7 +65,7 @@ def ceiling(
 ) -> dict[str, Any]:
     """Find what no rule that sees these features can pass, with stated confidence and no assumption about the law.
 
-    Beside it stands the best rule found, judged on 30% of the rows: between both nobody knows.
+    Beside it stands the best rule found, judged on 30% of the rows: in between, nobody knows.
 
     Examples
     --------

@@ -64,9 +64,9 @@ class CellOptions(OptionGroup):
         return self.generator not in (DEFAULT_GENERATOR, "none")
 
     def check(self, rows: Dataset | Stream | CellDistribution, *, alike: bool = False) -> Partition:
-        """What cells are to cut, or why they cannot; `alike` if they must be kinds of people, for IF or a map.
+        """Return what cells are to cut, or refuse it; `alike` if they must be kinds of people, for IF or a map.
 
-        Generators are said to be for cells of the features before anything is learned.
+        A generator for cells other than those of the features is refused before anything is learned.
         """
         from fairlimits.law import CellDistribution, Partition
 
@@ -138,7 +138,7 @@ class CellOptions(OptionGroup):
             dist = discretize(rows, self.cells, partition=partition, random_state=self.seed, progress=tell, **settings)
         for warning in caught:
             if issubclass(warning.category, SmallGroupsWarning):
-                # Of rows in parts, the first that is known, and so the first that is said.
+                # For rows in parts this is known first, and so said first.
                 say(str(warning.message))
             elif issubclass(warning.category, SamplingWarning | ColumnsWarning):
                 say(f"Note: {warning.message}")

@@ -57,7 +57,7 @@ def cells(
     """
     from fairlimits.law import CellDistribution
 
-    # With --like, a name of a benchmark is that of a file too.
+    # With --like, data are files: even the name of a benchmark is taken as that of a file.
     read = sources.data if like is None else map(Path, sources.data)
     check_outputs([*read, like], (output, (".npz",)))
     if like is not None:

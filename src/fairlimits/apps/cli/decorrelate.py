@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from fairlimits.data import Dataset
     from fairlimits.decorrelation import Certificate, Decorrelation
 
-# Of the rows that a plan is made from, the share that is kept to try it on.
+# Share of the rows that a plan is tried on, and not made from.
 _HELD_OUT = 0.4
 
-# What still has a say when a plan that was kept is applied.
+# Parameters that still matter when a saved plan is applied.
 _WITH_PLAN = ("data", "plan", "output", "unseen", "with_label", "seed", "as_json")
 
 
@@ -80,6 +80,7 @@ def decorrelate(
 
       fairlimits decorrelate new.csv --plan plan.npz -o mapped.csv
     """
+    from fairlimits.data import column_doubts
     from fairlimits.decorrelation import check_weight
     from fairlimits.decorrelation import decorrelate as find_map
     from fairlimits.limits import solve
@@ -111,6 +112,10 @@ def decorrelate(
         certificate = found.certificate(held_out, random_state=cutting.seed)
     mapped = None if output is None else found.apply(dataset, random_state=cutting.seed, with_label=with_label)
     _print(found, certificate, train)
+    # What gives the group away is what the map is for.
+    notes = column_doubts(dataset, hidden=False)
+    for note in notes:
+        say(f"Note: {note}")
     if save_plan is not None:
         found.save(save_plan)
         say(f"Plan kept in {save_plan}.")
@@ -119,6 +124,7 @@ def decorrelate(
         "plug-in": plain_records(found.figures()),
         "held out": plain_records(certificate.figures()),
         "in words": certificate.summary(),
+        "notes": list(notes),
     }
     if output is not None and mapped is not None:
         record |= _write(output, mapped, with_label)

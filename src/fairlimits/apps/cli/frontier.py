@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _PICTURES = (".png", ".pdf", ".svg")
 _LINES = 11
 
-# Nobody knows labels that well who has not been told.
+# An accuracy as high as this suggests that a column gives the label away.
 _TOO_GOOD = 0.98
 
 _ALIKE, _OPEN, _MIXED = " =", " ?", " ~"

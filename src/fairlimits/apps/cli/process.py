@@ -30,7 +30,7 @@ def enter(run: Callable[[], int]) -> int:
     try:
         code = run()
     except MemoryError:
-        # Nothing more is asked of libraries: without memory, even to end takes some of them forever.
+        # End without the libraries' own clean-up: without memory, it can take forever.
         os.write(2, f"Error: {_NO_MEMORY}\n".encode())
         os._exit(2)
     return _flushed(code)
@@ -40,7 +40,7 @@ def _flushed(code: int) -> int:
     try:
         sys.stdout.flush()
     except (OSError, ValueError) as error:
-        # Python would try again when it ends, and complain in its own words.
+        # Python would flush again at exit, and complain in its own words.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if code == 0:
             complain(told(error))
@@ -49,7 +49,7 @@ def _flushed(code: int) -> int:
 
 
 def told(error: BaseException) -> str:
-    """Say what the system has against a command."""
+    """Say what the system refused."""
     if isinstance(error, BrokenPipeError):
         return STDOUT_CLOSED
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

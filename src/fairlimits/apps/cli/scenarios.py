@@ -110,6 +110,7 @@ def scenarios(
     if further is not None:
         say(further)
     _print(found, tolerances)
+    notes = [*found.doubts, *notes]
     for note in notes:
         say(f"Note: {note}")
     if suppress is None and (needed := _rows_needed(found, counts, tolerances)):
@@ -117,7 +118,7 @@ def scenarios(
     made = {"data": table.data, "seed": seed, "test size": test_size, "certify": certify}
     settled = small_groups_note(people, counted=suppress is None) if isinstance(people, Dataset) else None
     kept = [note for note in (settled, further, *notes) if note is not None]
-    record = {"made from": made, "figures": _FIGURES, "notes": kept, **found.to_dict()}
+    record = {"made from": made, "figures": _FIGURES, **found.to_dict(), "notes": kept}
     if output is not None:
         _write(output, found, record)
     if by_group is not None:
@@ -128,13 +129,13 @@ def scenarios(
 
 @contextmanager
 def _noted(notes: list[str]) -> Iterator[None]:
-    """Gather in `notes` what is warned of while rules are made, each once, to be printed below the findings."""
+    """Gather in `notes` the warnings raised while rules are made, each once, to be printed below the findings."""
     from fairlimits.evaluation import BeatenWarning
     from fairlimits.limits import MarginWarning, UncertifiedWarning
 
     kinds = (MarginWarning, SmallGroupsWarning, UncertifiedWarning)
     with warnings.catch_warnings(record=True) as caught:
-        # What it says is among the findings.
+        # Its message is among the findings.
         warnings.simplefilter("ignore", BeatenWarning)
         for kind in kinds:
             warnings.simplefilter("always", kind)

@@ -172,7 +172,7 @@ def write_csv(path: Path, table: pa.Table) -> None:
 
 
 def write_figure(path: Path, figure: Figure) -> None:
-    """Write a figure in the format of its suffix, whole or not at all, without a date; and let go of it."""
+    """Write a figure in the format of its suffix, whole or not at all, without a date; and close it."""
     from fairlimits._util.plotting import any_script, close, figure_style
     from fairlimits._util.storage import write_whole
 

@@ -83,7 +83,7 @@ def _answering(app: Dash, subject: Subject) -> None:
             page.gap_table(answer),
             page.rates_table(answer),
             [] if independent is None else page.decorrelation_table(independent, answer["aware"]),
-            # With the figures, not after them: else the position would wait until the slider rests.
+            # Sent together with the figures: if it followed them, the position would wait until the slider rests.
             figure,
             "",
         )
@@ -228,7 +228,10 @@ def _downloading(app: Dash, subject: Subject) -> None:
             "fairlimits": fairlimits.__version__,
             "figures": "plug-in: on the cells that the rules were made on; of models: on all rows of the data",
             "data": {"name": subject.name, "cells": subject.dist.n_cells, "groups": list(subject.dist.groups)},
-            "notes": [note for note in (subject.small_groups_note, subject.support_note) if note is not None],
+            "notes": [
+                *(note for note in (subject.small_groups_note, subject.support_note) if note is not None),
+                *subject.doubts,
+            ],
             "answer": answer,
             "curve": {
                 "group seen" if aware else "group hidden": own for aware, own in _curves(subject, answer).items()

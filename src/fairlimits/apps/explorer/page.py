@@ -42,7 +42,7 @@ def layout(subject: Subject) -> html.Main:
             dcc.Store(id="answer"),
             dcc.Store(id="points", data=[]),
             dcc.Store(id="accepted"),
-            # Four characters carry three bytes, after a few words on what kind of file it is.
+            # Base64 takes four characters for three bytes, after a short prefix on the kind of file.
             dcc.Store(id="upload-limit", data={"characters": MOST_BYTES * 4 // 3 + 100, "words": TOO_LARGE}),
             html.Header(
                 [html.P("fairlimits", className="brand"), html.H1(subject.name), _facts(subject), *_left_out(subject)]
@@ -72,7 +72,8 @@ def _facts(subject: Subject) -> html.P:
 
 def _left_out(subject: Subject) -> list[html.P]:
     shown = {"small-groups": subject.small_groups_note, "too-few-rows": subject.support_note}
-    return [html.P(note, id=name, className="note") for name, note in shown.items() if note is not None]
+    notes = [html.P(note, id=name, className="note") for name, note in shown.items() if note is not None]
+    return [*notes, *(html.P(doubt, className="note doubt") for doubt in subject.doubts)]
 
 
 def _controls(subject: Subject) -> list[Any]:
@@ -185,7 +186,7 @@ def _comparison(subject: Subject) -> list[Any]:
 
 
 def headline(answer: Answer) -> list[Any]:
-    """The accuracy in large figures, what it costs, and what it is on the other side of the curtain."""
+    """The accuracy in large figures, what constraints cost, and the accuracy with the group seen instead, or hidden."""
     loss = answer["best"] - answer["accuracy"]
     return [
         html.Div(
@@ -316,7 +317,7 @@ def _scrolled(name: str, words: str) -> html.Div:
 
 
 def _unseen(words: str) -> html.Span:
-    """Words that are only spoken."""
+    """Words for screen readers only."""
     return html.Span(words, className="unseen")
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from dash.exceptions import DashException
 from flask import Response
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import BadRequest, HTTPException
 
 _LOG = logging.getLogger(__name__)
 
-# What a body of the wrong shape, or with values of the wrong kind, makes the page's functions raise.
+# What the page's functions raise on a body of the wrong shape, or with values of the wrong kind.
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError, RecursionError)
 
 _HEADERS = {
@@ -41,9 +41,10 @@ def protect(app: Any) -> None:
 
     @server.errorhandler(Exception)  # type: ignore[untyped-decorator]
     def answer(error: Exception) -> Any:
-        if isinstance(error, HTTPException):
+        # What is said of a host that is not trusted names it: where none was given, by a name of the server's own.
+        if isinstance(error, HTTPException) and not isinstance(error, BadRequest):
             return error
-        malformed = isinstance(error, (*_MALFORMED, DashException))
+        malformed = isinstance(error, (*_MALFORMED, DashException, BadRequest))
         if malformed:
             _LOG.debug("A malformed request: %s", error)
             return Response("This is not a request that the page makes.\n", 400, mimetype="text/plain")

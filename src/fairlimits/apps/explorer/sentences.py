@@ -25,7 +25,7 @@ def sees(aware: bool) -> str:
 
 
 def figure(value: float | None) -> str:
-    """A figure to four digits."""
+    """A figure to four decimals."""
     return NOT_ESTIMABLE_TEXT if value is None else f"{value:.4f}"
 
 

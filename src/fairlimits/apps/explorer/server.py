@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import select
 import socket
 from collections.abc import Callable
 from importlib import import_module
@@ -22,6 +23,9 @@ _THREADS = 8
 
 # After so long without a byte, a connection is closed.
 _SILENT_SECONDS = 60
+
+# So many that those who open connections and say nothing do not keep the page from others.
+_CONNECTIONS = 1_000
 
 
 def require_dash() -> Any:
@@ -64,7 +68,7 @@ def make_app(subject: Subject) -> Any:
     app.layout = page.layout(subject)
     callbacks.register(app, subject)
     app.server.config["MAX_CONTENT_LENGTH"] = _MOST_REQUEST
-    # Another site must not reach the page under a name of its own that it lets point here.
+    # Another site must not reach the page under a name of its own that it lets point here (DNS rebinding).
     app.server.config["TRUSTED_HOSTS"] = [HOST, "localhost"]
     safeguards.protect(app)
     return app
@@ -118,4 +122,6 @@ def make_server(app: Any, listening: socket.socket) -> Any:
         threads=_THREADS,
         max_request_body_size=_MOST_REQUEST,
         channel_timeout=_SILENT_SECONDS,
+        connection_limit=_CONNECTIONS,
+        asyncore_use_poll=hasattr(select, "poll"),
     )

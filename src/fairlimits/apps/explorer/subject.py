@@ -14,7 +14,7 @@ import numpy as np
 from fairlimits.apps.explorer import answer as answers
 from fairlimits.apps.explorer.answer import Answer, Choices, Curve
 from fairlimits.apps.explorer.upload import Placed, place, read_predictions
-from fairlimits.data import Dataset
+from fairlimits.data import Dataset, column_doubts
 from fairlimits.errors import InputError, SmallGroupsWarning
 from fairlimits.evaluation import Study
 from fairlimits.law import CellDistribution, can_compare, support_note
@@ -65,6 +65,7 @@ class Subject:
         self.estimable = {name: estimable(dist.rates, name) for name in self.notions}
         self.small_groups_note = (dist if data is None else data).small_groups_note
         self.support_note = support_note(dist)
+        self.doubts = column_doubts(data, hidden=True)
         self.lock = threading.Lock()
         free = [solve(dist, {}, aware=aware) for aware in (False, True)]
         self.ends = {name: _end(name, [rule.gaps[name] for rule in free]) for name in self.notions}

@@ -49,7 +49,7 @@ def read_predictions(contents: str, n_rows: int) -> Floats:
     Raises
     ------
     InputError
-        If the file is too large, is no text of one column, or holds anything but a number from 0 to 1 for each row.
+        If the file is too large, is not text of one column, or holds anything but a number from 0 to 1 for each row.
     """
     return read_decisions("the file", _numbers(_decoded(contents), n_rows), ((n_rows,),), None).scores
 
@@ -63,7 +63,7 @@ def place(data: Dataset, predictions: Floats) -> Placed:
 
 def _decoded(contents: str) -> str:
     _, _, encoded = contents.partition(",")
-    # Four characters carry three bytes: what is too large is not decoded.
+    # Base64 takes four characters for three bytes: what is too large is not decoded.
     if len(encoded) > MOST_BYTES * 4 / 3 + 4:
         raise InputError(TOO_LARGE)
     try:

@@ -1,4 +1,4 @@
-"""The paper's tables and figures, made again: one module a table or figure, its printed values beside ours."""
+"""The paper's tables and figures, made again: one module per table or figure, its printed values beside ours."""
 
 from __future__ import annotations
 

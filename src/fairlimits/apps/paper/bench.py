@@ -1,4 +1,4 @@
-"""One data set on the bench: its rows, generated rows and cells, each made once and shared by all that need them."""
+"""One data set with its generated rows and cells, each made once and shared by all that need them."""
 
 from __future__ import annotations
 

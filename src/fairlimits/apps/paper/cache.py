@@ -1,4 +1,4 @@
-"""Results kept on disk, one file a unit of work, each with the settings that it was made with."""
+"""Results kept on disk, one file per unit of work, each with the settings that it was made with."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Kept:
         """Keep cells, and facts on how they were made."""
         make_folder(self.folder)
         dist.save(self._path(unit, dataset, "npz"))
-        # Last, for what has no facts beside it is not taken for kept.
+        # Written last: cells without facts beside them do not count as kept.
         self.write(unit, dataset, facts)
 
     def read_rows(self, dataset: str, like: fl.Dataset) -> tuple[fl.Dataset, dict[str, Any]] | None:
@@ -129,7 +129,7 @@ def make_folder(folder: Path) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Turn arrays and their numbers into what JSON holds; a number that is none becomes null."""
+    """Turn arrays and their numbers into what JSON holds; NaN and infinity become null."""
     if isinstance(value, Mapping):
         return {str(key): plain(own) for key, own in value.items()}
     if isinstance(value, np.ndarray):

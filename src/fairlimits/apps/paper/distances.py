@@ -40,7 +40,7 @@ def _by_modes(dist: fl.CellDistribution) -> Floats:
             total += mode[:, None] != mode[None, :]
         else:
             total += np.abs(own - own.T)
-        # That a number is missing belongs to the number's own difference, and is no further feature.
+        # That a number is missing belongs to the number's own difference, and is not a further feature.
         features += feature.kind != "missing"
     return np.asarray(total / features)
 

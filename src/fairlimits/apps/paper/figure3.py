@@ -66,14 +66,14 @@ def _place(prince: Any, dist: fl.CellDistribution, cells: Any, seed: int) -> tup
     columns: dict[str, Any] = {}
     for name, values in dist.centres().items():
         own = np.asarray(values)[cells]
-        # What is the same for all cells places none of them.
+        # A column that is the same for all cells tells none of them apart.
         if len(set(own.tolist())) > 1:
             columns[name] = own.astype(np.float64) if kinds.get(name) == "numeric" else own.astype(str).astype(object)
     frame = pandas.DataFrame(columns)
     numeric = [name for name in columns if kinds.get(name) == "numeric"]
     settings = {"n_components": _DIMENSIONS, "random_state": seed}
     if not numeric:
-        # Factor analysis of mixed data is this where no column is a number.
+        # Without numeric columns, factor analysis of mixed data is multiple correspondence analysis.
         model = prince.MCA(**settings)
     elif len(numeric) == len(columns):
         model = prince.PCA(**settings)

@@ -124,7 +124,7 @@ def _draw_laws(ax: Axes, laws: Any, groups: Sequence[str], *, blocks: int) -> No
 
 
 def _label(group: str) -> str:
-    # Names come from the data, where a dollar sign is no formula.
+    # Names come from the data, where a dollar sign does not begin a formula.
     return plain_text(f"A = {group}")
 
 

@@ -104,7 +104,7 @@ def _curves() -> Iterator[tuple[str, bool]]:
 
 
 class Curves:
-    """The curves of one data set, to be asked.
+    """The curves of one data set, looked up by pairing.
 
     Parameters
     ----------

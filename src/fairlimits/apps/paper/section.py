@@ -119,8 +119,8 @@ def signed(value: float | None, digits: int = 3) -> str:
 def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
     """Mean and standard deviation.
 
-    With one degree of freedom less than values: the paper prints deviations of three losses that are larger than any
-    three losses of that mean can have otherwise.
+    The deviation is divided by n - 1: the paper prints deviations of three losses that are larger than any three losses
+    of that mean can have with n.
     """
     return float(np.mean(values)), float(np.std(values, ddof=1))
 

@@ -101,7 +101,7 @@ def _entries(name: str, result: Mapping[str, Any]) -> list[tuple[str, int, str, 
 def _claims(own: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
     where = "Section 5.1"
     entries = [ours for name, result in own.items() for _, _, _, ours in _entries(name, result)]
-    # A correlation that cannot be computed is none that holds.
+    # A correlation that cannot be computed does not support the claim.
     correlations = [-1.0 if pcc is None else pcc for pcc, _, _ in entries]
     distances = [tv for _, tv, _ in entries]
     p_values = [1.0 if p is None else p for _, _, p in entries]

@@ -28,7 +28,7 @@ from fairlimits.apps.paper.settings import Settings
 _AROUND_TWO = 0.025
 _ALMOST_ALL = 0.95
 
-# A correlation of the solver's precision is none.
+# A correlation below the solver's precision counts as 0.
 _NONE = 1e-9
 
 
@@ -56,7 +56,7 @@ def _solve(dist: fl.CellDistribution, name: str, pairing: str, scenario: str, re
         distortion=None,
     )
     seconds = time.perf_counter() - start
-    # What the paper left of the correlation, as a share, on our distribution: the least accuracy that must go for it.
+    # The share of the correlation that the paper left: our accuracy is compared at that share of our own correlation.
     left = 1 - printed.TABLE2[name][pairing][scenario][0] / printed.BASELINE[name][scenario]
     nothing_left = left == 0 and plan.correlation < _NONE
     return {

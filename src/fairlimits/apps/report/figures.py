@@ -204,7 +204,7 @@ def _draw_plug_in(ax: Axes, x: Sequence[float], y: Sequence[float], colour: str,
 
 def tension_figure(found: Tensions) -> Figure:
     """Draw a heat map: what each pair of notions costs, and how much of it is beyond the dearer one."""
-    # What rounds to nothing has no minus.
+    # Adding 0 takes the sign from -0.
     loss, tension = (np.round(100 * np.array(own), 1) + 0.0 for own in (found.pair_loss, found.tension))
     size = len(found.notions)
     with figure_style():

@@ -26,7 +26,7 @@ def say(artist: Artist, words: str) -> None:
 
 
 def say_at(ax: Axes, x: Iterable[float], y: Iterable[float], words: Sequence[str]) -> None:
-    """Let the points of a line say something each; what the pointer hits is not seen."""
+    """Let the points of a line say something each; the targets that the pointer hits are invisible."""
     for at, (own_x, own_y) in enumerate(zip(x, y, strict=True)):
         (target,) = ax.plot(
             [own_x], [own_y], "o", markersize=_REACH, alpha=0, color="white", label="_nothing", zorder=5, clip_on=False

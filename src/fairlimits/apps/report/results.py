@@ -94,7 +94,7 @@ class Report(Shown):
             write_text(path, json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
     def summary(self) -> str:
-        """Say the first screen of the page in plain text, after whom it leaves out, and before what else to know."""
+        """Say the first screen of the page in plain text, between whom it leaves out and what else to know."""
         found = answer(self.findings, PLAIN)
         others = [f"Note: {own.text}" for own in self.warnings if not own.is_first]
         notions = [f"- {sentence(own)}" for own in found.notions]

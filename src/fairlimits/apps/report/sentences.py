@@ -165,7 +165,7 @@ def _note(findings: Findings) -> str:
 
 
 def _certified(held: HeldOut) -> str:
-    """Say what intervals are at, and by what gaps are certified."""
+    """Say at what confidence intervals are, and how gaps are certified."""
     if held.certified is None:
         return f"intervals, and what gaps are certified to be at most, are at {held.confidence:.0%}."
     return (
@@ -181,24 +181,29 @@ def _asked_for(findings: Findings, write: Writer) -> tuple[str, ...]:
     if found is None:
         return ()
     own = found.rules[0]
-    figures = [f"{name}: {_points(each)}" for name, each in own.attained.items()]
-    if found.is_cost and isinstance(own.value, HeldOutFigure):
-        goal = f"{own.value.value:.3f} a person ({own.value.low:.3f} to {own.value.high:.3f})"
+    percents = [f"{name}: {_points(each)}" for name, each in own.attained.items()]
+    reached = []
+    if not found.is_cost:
+        percents = [f"{found.objective}: {_points(own.value)}", *percents]
+    elif isinstance(own.value, HeldOutFigure):
+        reached = [f"to a cost of {own.value.value:.3f} per person ({own.value.low:.3f} to {own.value.high:.3f})"]
     else:
-        goal = str(_points(own.value))
+        reached = [f"to a cost that is {_points(own.value)}"]
+    if percents:
+        reached.append(f"in percent, to {'; '.join(percents)}")
     return (
         write(
             "Asked for besides: {what}. The best rule we found for it with {asked} and the group hidden came on new "
-            "people, in percent, to {figures}.",
+            "people{figures}.",
             what=write.strong(", ".join((found.objective, *found.requirements))),
             asked=asked(findings),
-            figures="; ".join((f"{found.objective}: {goal}", *figures)),
+            figures=f"{' ' if found.is_cost else ', '}{', and '.join(reached)}",
         ),
     )
 
 
 def _within(best: HeldOutFigure, majority: float) -> str:
-    """Say that the interval of the best rule holds what needs no rule, where it does."""
+    """Say so where deciding everybody alike is within the interval of the best rule."""
     return ", which lies within the first interval" if best.low <= majority <= best.high else ""
 
 
@@ -346,7 +351,7 @@ NOT_TOLD = "cannot be told from none"
 
 
 def _costs(figure: HeldOutFigure, write: Writer, more: str = "") -> str:
-    """Say what a freedom less costs, as far as the rows show it."""
+    """Say what less freedom costs, as far as the rows show it."""
     if _is_nothing(figure):
         return "changes nothing: on these people both rules are equally accurate"
     if figure.low <= 0 <= figure.high:

@@ -114,7 +114,7 @@ class PeopleInParts:
 
     @classmethod
     def of(cls, test: Stream, predictions: Stream, threshold: Threshold) -> PeopleInParts:
-        """Find out how to decide, in a pass over the predictions."""
+        """Find out how predictions become decisions, in a pass over them."""
         names = predictions.features
         reader = predictions.learn().reader
         reaches: tuple[Reach, ...] | None = predictions.parts.fold(

@@ -124,7 +124,7 @@ def _shown(gaps: Mapping[str, Estimate], rates: GroupRates) -> dict[str, Estimat
 
 @dataclass(frozen=True)
 class Reach:
-    """How the distance of a model from perfect accuracy comes about.
+    """The distance of a model from perfect accuracy: what is out of reach, what is reachable, what is unknown.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Reach:
     confidence : float
         Of both limits together.
     accuracy, best : float
-        Accuracy of the model, and of the better of it and of the rule that was found to be as fair.
+        Accuracy of the model, and of the better one of the model and the rule that was found to be as fair.
     """
 
     gaps: Mapping[str, float]
@@ -149,17 +149,17 @@ class Reach:
 
     @property
     def out_of_reach(self) -> float:
-        """What no rule gains."""
+        """The part of the distance from perfect accuracy that no rule gains."""
         return 1 - max(self.upper, self.best)
 
     @property
     def reachable(self) -> float:
-        """What the rule that was found to be as fair is more accurate."""
+        """By how much the rule that was found to be as fair is more accurate than the model, at least 0."""
         return self.best - self.accuracy
 
     @property
     def unknown(self) -> float:
-        """What lies between the better of both and the limit: there may be rules, or not."""
+        """Accuracy between the better of both and the limit, where there may be rules, or not."""
         return max(self.upper - self.best, 0.0)
 
     @property

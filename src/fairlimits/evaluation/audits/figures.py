@@ -22,7 +22,7 @@ _MODEL_COLOURS = (INK, COLOURS["PE"], COLOURS["EOd"], COLOURS["IF"], COLOURS["EO
 
 _COLUMNS = 3
 
-# Letters of a name with which two fit side by side below a figure.
+# Most letters of a name of which two fit side by side below a figure.
 _SHORT = 36
 
 
@@ -35,7 +35,7 @@ def draw(curve: Curve, models: Sequence[AuditedModel], aware: bool, ax: Axes | N
         if given is not None:
             ax.legend(loc="best")
         else:
-            # "best" does not look at intervals, and could cover one.
+            # The location "best" does not look at intervals, and could cover one.
             handles, labels = ax.get_legend_handles_labels()
             columns = 2 if max(map(len, labels)) <= _SHORT else 1
             ax.figure.legend(handles, labels, loc="outside lower center", ncols=columns)

@@ -152,11 +152,11 @@ class Judged:
         return MeasuredRates(self.rows, scores[None], tally(self.rows, scores[None]))
 
     def _ahead(self, one: Floats, other: Floats, drawn: Floats) -> Estimate:
-        """By how much scores are more accurate than others, one of which was matched, and is again on each resample."""
+        """By how much scores are more accurate than others; one of both was matched, and is so anew per resample."""
         return self._wide(accuracy_difference(self.rows, one, other, self.confidence), drawn)
 
     def _wide(self, fixed: Estimate, drawn: Floats) -> Estimate:
-        """A figure of a matched mixture: matching anew adds chance to that of the mixture as it is, and takes none."""
+        """A figure of a matched mixture: matching anew can only widen the interval of the mixture as it is."""
         anew = self._estimate(np.asarray(fixed.value), drawn)
         return Estimate(fixed.value, min(fixed.low, anew.low), max(fixed.high, anew.high))
 

@@ -63,7 +63,7 @@ def find_rules(
     names : tuple of str
         The notions.
     people : AuditedPeople
-        All rows, held-out ones too, and decisions on them: a model's gaps in all notions at once are chance enough.
+        All rows, held-out ones too, and decisions on them: a model's gaps in all notions at once are noisy enough.
     aware : bool
         Whether the rules see the group.
     random_state : int

@@ -21,7 +21,7 @@ Threshold: TypeAlias = float | Literal["auto"] | None
 HALF = 0.5
 """Scores from 0 to 1 decide 1 at or above it, unless another threshold is asked for."""
 
-# What a model is called that comes as a bare array.
+# Name of a model that comes as a bare array.
 _NAMELESS = "model"
 
 
@@ -88,7 +88,10 @@ def check_threshold(threshold: Threshold) -> None:
         return
     number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
     if not (number and np.isfinite(threshold)):
-        raise InputError(f'The threshold is {threshold!r}; it must be a finite number, "auto" or None.')
+        raise InputError(
+            f'The threshold is {threshold!r}; it must be a finite number, "auto" or None.',
+            shell=f"--threshold is {threshold!r}; it must be a finite number, such as 0.5.",
+        )
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,7 @@ class Deciding:
 
     @classmethod
     def of(cls, name: str, reach: Reach, threshold: Threshold) -> Deciding:
-        """Find out how to decide by predictions of which so much is known."""
+        """Find out how predictions become decisions, by what is known of them."""
         if reach.missing:
             raise InputError(
                 f"The predictions of {name!r} are missing {reach.missing} times; leave these rows out, or say what was "
@@ -171,7 +174,7 @@ class Deciding:
                     shell=f"{wanted}--threshold {at}, or decisions, 0 or 1.",
                 )
             threshold = HALF
-        # Beyond all scores of a scale it decides all alike, which is a mistake, of the scale as a rule.
+        # A threshold beyond all scores decides all alike: a mistake, usually about their scale.
         if not (0 <= threshold <= 1 if chances else reach.low <= threshold <= reach.high):
             scale = "0 to 1" if chances else f"{reach.low:g} to {reach.high:g}"
             raise InputError(

@@ -56,6 +56,8 @@ class Audit(Shown):
         Whether the rules were made from the predictions, for want of other features.
     suppress : int, optional
         Fewest people that a figure may rest on, where others are suppressed.
+    doubts : tuple of str
+        Features that may give the label away, or the group where it is hidden, or that are ids: a sentence each.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Audit(Shown):
     confidence: float | None
     alone: bool
     suppress: int | None = None
+    doubts: tuple[str, ...] = ()
 
     def suppressed(self, least: int | None, hidden: Collection[str] = ()) -> Audit:
         """Leave out counts and rates that rest on fewer people; None leaves nothing out.
@@ -200,7 +203,7 @@ class Audit(Shown):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know about these figures."""
-        return notes(
+        found = notes(
             self.models,
             self.notions,
             self.aware,
@@ -210,6 +213,7 @@ class Audit(Shown):
             plug_in=self.learned is None,
             suppress=self.suppress,
         )
+        return (*self.doubts, *found)
 
     def __str__(self) -> str:
         parts = []

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from fairlimits._util.callers import outside
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.suppression import check_suppress
-from fairlimits.data import open_rows
+from fairlimits.data import column_doubts, open_rows
 from fairlimits.errors import DataError, InputError
 from fairlimits.evaluation.audits.audited_people import AuditedPeople, split_people
 from fairlimits.evaluation.audits.comparisons import BeatenWarning
@@ -75,7 +76,7 @@ def audit(
         The group notions to compare at.
     threshold : float, "auto" or None, default="auto"
         Scores at or above it decide 1, whatever their scale. "auto" is 0.5 for scores from 0 to 1, and refuses others.
-        None takes scores as chances of deciding 1, as a rule that decides by lot. Decisions of 0 and 1 stay as they
+        None takes scores as chances of deciding 1, those of a randomised rule. Decisions of 0 and 1 stay as they
         are.
     aware : bool, default=False
         Compare with rules that see the group; by default with rules that do not.
@@ -156,6 +157,8 @@ def audit(
         random_state=random_state,
         progress=lambda done, words: tell(_LEARNED + (1 - _LEARNED) * done, words),
     )
+    if not alone:
+        found = replace(found, doubts=column_doubts(everybody, hidden=not aware))
     if ceiling:
         found = with_reach(found, Study.of(everybody, random_state=random_state), confidence)
     return found.suppressed(suppress)

@@ -100,10 +100,10 @@ def _beside_best(model: AuditedModel) -> str:
 
 def beaten_words(model: AuditedModel, aware: bool) -> str:
     """Say that a model is better than what we found, loudly where chance does not explain it, and what to do."""
-    sees = "" if aware else " if it sees the group, compare with rules that see it (aware=True, --aware);"
+    sees = "" if aware else " if it sees the group, compare it with rules that see it too;"
     advice = (
-        f"Make sure that it never learned from these rows;{sees} or estimate again with its own learner "
-        "(estimator=...), with its features, or with more rows."
+        f"Make sure that it never learned from these rows;{sees} or estimate again with its features, with more rows, "
+        "or in Python with its own learner."
     )
     if not model.too_low:
         (own,) = model.beaten

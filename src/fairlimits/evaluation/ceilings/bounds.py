@@ -68,7 +68,7 @@ class Near:
     lagrangian : Lagrangian
         The question there.
     moved : tuple of (place, shares, Lagrangian, shares, Lagrangian)
-        For each group and label that there are: the shares, and the question, with a little more and a little less of
+        For each group and label that occur: the shares, and the question, with a little more and a little less of
         it.
     tolerances : mapping of str to float
         Bounds of rows are sums of a tolerance and of a part that depends on shares: any tolerances will do.
@@ -123,7 +123,7 @@ def find_bounds(near: Near, duals: Floats, found: Evidence) -> Bounds:
     duals : ndarray of shape (J, R)
         The multipliers, which these people had no part in.
     found : Evidence
-        What the people say of them.
+        The people's evidence on them.
     """
     every = float(found.mass.sum())
     credits = [near.lagrangian.credit(own) for own in duals]
@@ -131,7 +131,7 @@ def find_bounds(near: Near, duals: Floats, found: Evidence) -> Bounds:
     free = [
         float((near.shares * own).sum() + total / every) / 2 for own, total in zip(credits, found.total, strict=True)
     ]
-    # Of people with weights a bound is a ratio: so much belongs to each unit of weight.
+    # With weights a bound is a ratio, so each person's term counts as a deviation from the mean per unit of weight.
     unit = [
         float(total / 2 + (found.mass * own).sum()) / every if found.weighted else 0.0
         for own, total in zip(slopes, found.total, strict=True)

@@ -79,7 +79,7 @@ def find_curve(
     limits = values + (_quantile(covariance, spread, confidence) * spread)[:, None]
     best = limits.argmin(axis=0)
     points = np.arange(len(grid))
-    # What everything that there is to know would give: it needs no estimate.
+    # The bound of a rule that knows every label: it needs no estimate.
     most = near.lagrangian.best(near.shares)
     return Curve(
         np.minimum(values[best, points], most),
@@ -92,7 +92,7 @@ def find_curve(
 
 
 def _quantile(covariance: Floats, spread: Floats, confidence: float) -> float:
-    """How many standard errors above its value no bound is below its mean, with a confidence in all at once."""
+    """How many standard errors to add to each value so that all reach their means, with a confidence in all at once."""
     if len(spread) == 1:
         return float(norm.ppf(confidence))
     unit = np.where(spread > 0, spread, 1)

@@ -1,9 +1,9 @@
-r"""What people say of several sets of multipliers, as sums over kinds of people: those of other kinds add up.
+r"""Evidence on several sets of multipliers, as sums over kinds of people, which can be added up in parts.
 
 The error of a bound is a sum over kinds and people of terms that are linear in the derivative :math:`d` of the bound by
-the shares of groups and labels, which is known only once all kinds are: term :math:`i` of the bound :math:`j` is
-:math:`e_{ij} + r_i \cdot d_j`. So sums of products of the :math:`e` and :math:`r` are all that variances and
-covariances need, and kinds can be looked at some at a time, wherever they are.
+the shares of groups and labels, which is known only once all kinds have been counted: term :math:`i` of the bound
+:math:`j` is :math:`e_{ij} + r_i \cdot d_j`. So sums of products of the :math:`e` and :math:`r` are all that variances
+and covariances need, and kinds can be worked on a block at a time, wherever they are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What people of some kinds say of J sets of multipliers.
+    """Evidence of people of some kinds on J sets of multipliers.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Evidence:
     gradient : ndarray of shape (J, G, 2)
         Derivative of the first by Z, tau held fixed.
     mass : ndarray of shape (G, 2)
-        What the people count, by group and label.
+        Weight of the people, by group and label.
     weighted : bool
         Whether they have weights.
     people : int
@@ -60,7 +60,7 @@ class Evidence:
     def of(
         cls, crowd: Crowd, credits: Sequence[Floats], leasts: Sequence[float], heavy: float = 1.0, block: int = _BLOCK
     ) -> Evidence:
-        """Look at people.
+        """Gather the evidence of people.
 
         Parameters
         ----------
@@ -95,12 +95,12 @@ class Evidence:
 
 
 def _evidence(crowd: Crowd, credits: Sequence[Floats], leasts: Sequence[float], heavy: float) -> Evidence:
-    """Look at people of all kinds at once.
+    """Gather the evidence of people of all kinds at once.
 
-    Of kinds of some people errors are against the model of other kinds, which is never too small on average, whatever
-    the model. Of kinds of many by leaving out one person after the other, which is not either (Efron and Stein). Where
-    kinds are not given, what one more person of each kind adds, against the mean, comes on top. Of people without a
-    twin all of the error is there, and no model is needed.
+    In kinds of few people, errors are deviations from the model of other kinds: on average their squares are never too
+    small, whatever the model. In kinds of many, they come from leaving out one person at a time: theirs are never too
+    small either (Efron and Stein). Where kinds are not given, what one more person of each kind adds, against the mean,
+    comes on top: of people without a twin that is all of the error, and no model is needed.
     """
     found = [magnitude(crowd, own, least, heavy) for own, least in zip(credits, leasts, strict=True)]
     size, mass, single, many = crowd.size, crowd.mass, crowd.size == 1, crowd.many

@@ -1,9 +1,9 @@
-r"""Which multipliers to take, and which smallest tau: those of the lowest limit that people set apart lead to expect.
+r"""Which multipliers to take, and which smallest tau: those whose limit is the lowest, as people set apart forecast it.
 
 The multipliers of the true optimum are not those of the lowest bound: people without a twin, and what is lost by
-:math:`\tau`, move it. For people set apart the chances of other kinds' models, worth c people, and the number of their
-kind in the crowd say what the bound will come to: the kind's law is drawn around the model's (a Dirichlet law of
-strength c), then the other people of a pair are drawn from that, and
+:math:`\tau`, move it. What the bound will come to is forecast from people set apart: from their chances by models of
+other kinds, worth c people, and from the number of their kind in the crowd. The kind's law is drawn around the model's
+(a Dirichlet law of strength c), then the other people of a pair are drawn from that, and
 
 .. math:: \tau^2 = \mathrm{E}[m]^2 + \mathrm{Var}(Z) / (c + n - 1)
 
@@ -28,7 +28,7 @@ from fairlimits.solvers import Program
 LEAST_TAUS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 """Smallest tau, as a share of the root mean square of Z in a kind by the model: one of these."""
 
-# So many kinds are drawn; where fewer people are set apart, several for each.
+# Number of kinds that are drawn; where fewer people are set apart, several for each.
 _DRAWS = 8_000
 
 # Multipliers are compared, and rounded, in units in which they change Z by about 1.
@@ -37,7 +37,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """What people set apart lead to expect of bounds.
+    """What bounds will come to, as people set apart forecast it.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Forecast:
     shares : ndarray of shape (G, 2)
         Their shares of groups and labels.
     known : ndarray of shape (G, 2)
-        The part of these shares that people have of whom a bound takes everything to be known.
+        The part of these shares that belongs to people of whom a bound takes everything to be known.
     model, told : ndarray of shape (S, G * 2)
         Of people with a twin, or of several draws for each: the chances by the model, and given the other people of a
         pair's kind.
@@ -55,7 +55,7 @@ class Forecast:
     size : ndarray of shape (S,)
         How many people of the kind there are.
     mass : ndarray of shape (S,)
-        What each counts, as a share of all people set apart.
+        Weight of each, as a share of all people set apart.
     times : int
         Draws for each person.
     n : float
@@ -113,11 +113,11 @@ class Forecast:
 
     @cached_property
     def _unit(self) -> Floats:
-        """Multipliers of 1 change Z by at most so much."""
+        """Largest change of Z by a multiplier of 1, for each row."""
         return np.asarray(np.abs(self.lagrangian.form).reshape(len(self.lagrangian.form), -1).max(axis=1))
 
     def optimum(self, grid: list[dict[str, float]]) -> Floats:
-        """Multipliers of the best rules, of shape (len(grid), R), were chances all that there is to know.
+        """Multipliers of the best rules, of shape (len(grid), R), if the chances were all that can be known.
 
         Raises
         ------
@@ -159,7 +159,7 @@ class Forecast:
         return LEAST_TAUS[int(np.argmin(self._heights(duals)))]
 
     def limit(self, duals: Floats, tolerances: Mapping[str, float]) -> float:
-        """The limit to expect."""
+        """The forecast of the limit."""
         credit = self.lagrangian.credit(duals)
         known = float((self.shares * credit + self.known * np.abs(credit)).sum()) / 2
         return self.lagrangian.constant(duals, tolerances) + known + min(self._heights(duals))
@@ -179,7 +179,7 @@ class Forecast:
         return found
 
     def _descend(self, tolerances: Mapping[str, float], start: Floats) -> Floats:
-        """Minimise what is expected of the bound, which is convex, but for the standard error.
+        """Minimise the forecast of the bound, which is convex, but for the standard error.
 
         Variables are both signs of the multipliers, in units, the size of Z of known people, and what variables that
         rows share add.

@@ -1,7 +1,7 @@
 """People of a table in parts, counted by kind: what a ceiling needs to know of rows that are not in memory.
 
 A kind is known by a hash of its features. Who is set apart, or learned from, is drawn once all people who are alike in
-everything have been counted: a coin for each of them comes to a binomial number of them. So it depends on nothing but
+everything have been counted: a coin for each of them amounts to one binomial draw. So it depends on nothing but
 the seed and on who there is: neither on the order of the rows nor on the parts in which they are read. (A hash of the
 features would set whole kinds apart, and one of group and label too all of those who differ from their twins in these.)
 """
@@ -25,7 +25,7 @@ from fairlimits.law import SplitLaw
 
 Keys = NDArray[np.uint64]
 
-# Decimals that chances are kept with: what is left out depends on how many rows are multiplied at a time.
+# Decimals kept of chances: further ones depend on how many rows are multiplied at a time.
 _DECIMALS = 12
 
 
@@ -84,7 +84,7 @@ class CountKinds:
     models: KindModels | None
 
     def __call__(self, part: Part, frame: Any) -> Entries | None:
-        """Count the people of one part; None if nobody counts."""
+        """Count the people of one part; None if no row of it counts."""
         rows = read_counted(self.reader, part, frame)
         if rows is None:
             return None
@@ -126,7 +126,7 @@ def merged(entries: Entries) -> Entries:
 
 
 def drawn(entries: Entries, times: Ints, share: float, purpose: str) -> Ints:
-    """How many of so many people who are alike in everything coins take, one for each, that fall so with a share."""
+    """How many of `times` people who are alike in everything are drawn, each with the probability `share`."""
     if share >= 1:
         return times
     draws = key_draws(array_keys([entries["full"], entries["sort"], entries["weight"]], purpose))
@@ -143,7 +143,7 @@ class SetApart:
     Parameters
     ----------
     share : float
-        How many of them, about.
+        Probability of each person to be set apart.
     random_state : int
         Seed.
     """

@@ -50,7 +50,7 @@ class Learnt:
 
 @dataclass(frozen=True, eq=False)
 class Learn:
-    """How a sample is learned from: small, so that it can be sent to where the sample is.
+    """Learns from a sample: small, so that it can be sent to where the sample is.
 
     Parameters
     ----------
@@ -136,5 +136,5 @@ def together(one: Features, other: Features) -> Features:
 
 
 def changed() -> DataError:
-    """What is said where one pass finds others than the one before."""
+    """The error where one pass finds other people than the one before."""
     return DataError("The rows changed while they were read: read them again, when nobody writes to them.")

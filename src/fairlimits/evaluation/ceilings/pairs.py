@@ -6,7 +6,7 @@ are two people of one kind, :math:`Z_i Z_j` has the mean :math:`m^2`; so the mea
 .. math:: \frac{Z_i Z_j}{2 \tau_{ij}} + \frac{\tau_{ij}}{2}
 
 is at least :math:`|m|` on average, whatever the law, if :math:`\tau_{ij}` depends on neither group nor label of i and
-j. Who is the only one of their kind counts with :math:`|Z| \ge |m|` on average.
+j. A person who is the only one of their kind counts with :math:`|Z| \ge |m|` on average.
 
 The best :math:`\tau` is the root of the mean square of m given all else that is known of the kind: what a model
 says that was fitted to other kinds, and people of the kind who are set apart, worth :math:`c` people together, and the
@@ -67,9 +67,9 @@ class Crowd:
     counts : ndarray of int of shape (K, T)
         How many of each kind there are of each sort: of each group and label, or of each label where kinds tell groups.
     chances : ndarray of shape (K, T)
-        P(sort | kind) by a model that was fitted to other kinds, and by people of the kind who are set apart.
+        P(sort | kind), by a model that was fitted to other kinds and by people of the kind who are set apart, together.
     strength : ndarray of shape (K,)
-        How many people of the kind that is worth, c.
+        How many people of the kind these chances are worth, c.
     group : ndarray of int of shape (K,), optional
         The group of each kind, where kinds tell groups.
     weighted : Weighted, optional
@@ -89,7 +89,7 @@ class Crowd:
 
     @cached_property
     def many(self) -> Flags:
-        """Which kinds have so many people that the spread of their part is read off them."""
+        """Which kinds have enough people for the spread of their part to be read off them."""
         return np.asarray(self.size >= _MANY)
 
     @property
@@ -285,7 +285,7 @@ def _of_halves(crowd: Crowd, people: Weighted, z: Floats, model: _Model, heavy: 
     first, second = (np.bincount(half, own, minlength=count).astype(np.float64) for own in (value, value**2))
 
     def tau_of(which: Ints, first: Floats, second: Floats, size: Ints) -> Floats:
-        """Of halves of which the other halves have such sums."""
+        """Tau of halves, from the sums of their other halves."""
         own, strength = which // 2, model.strength[which // 2]
         rest = strength + size
         mean = (strength * model.mean[own] + first) / rest
@@ -310,11 +310,11 @@ def _of_halves(crowd: Crowd, people: Weighted, z: Floats, model: _Model, heavy: 
 
 
 def _of_sums(first: Floats, second: Floats, size: Ints, tau: Floats) -> Floats:
-    """Parts of people with such sums of values and of squares: means over pairs times the number of people."""
+    """Parts of people, from the sums of their values and squares: means over pairs times the number of people."""
     pairs = (first**2 - second) / np.maximum(size - 1, 1) / tau
     return np.where(size > 1, (pairs + size * tau) / 2, np.sqrt(np.maximum(second, 0)) * (size > 0))
 
 
 def root(mean: Floats, square: Floats, people: Floats | float, floor: Floats | float) -> Floats:
-    """Root of the mean square of m where Z has some mean and mean square among so many people."""
+    """Root of the mean square of m, from the mean and mean square of Z and how many people they rest on."""
     return np.sqrt(np.maximum(mean**2 + np.maximum(square - mean**2, 0) / (people + 1), floor**2))

@@ -47,13 +47,13 @@ class Lagrangian:
     form: Floats
 
     def credit(self, duals: Floats) -> Floats:
-        """What deciding 1 is worth after the prices of the rows, by group and label: Z, of shape (G, 2)."""
+        """What deciding 1 is worth once the rows are paid for, by group and label: Z, of shape (G, 2)."""
         return np.asarray(self.gain - np.tensordot(duals, self.form, axes=1))
 
     def constant(self, duals: Floats, tolerances: Mapping[str, float]) -> float:
-        """The part of the bound that no person's score takes part in."""
+        """The part of the bound that depends on no person's score."""
         bound = np.where(duals > 0, self.rows.upper(tolerances), self.rows.lower(tolerances))
-        # A row that nobody pays for may be without bound.
+        # A row whose multiplier is 0 may have an infinite bound.
         paid = float((duals[duals != 0] * bound[duals != 0]).sum())
         shared = -(duals @ self.rows.matrix[:, self.rows.n_scores :])
         return self.base + paid + float(np.maximum(shared, 0).sum())

@@ -16,7 +16,7 @@ from fairlimits.notions import Estimate
 # No feature is cut into fewer steps than this.
 _FEWEST_STEPS = 4
 
-# Beyond so many standard errors a loss is not noise.
+# Number of standard errors beyond which a loss is not noise.
 _NOISE = 1.0
 
 _LEAST = 1e-12

@@ -110,7 +110,7 @@ class Ceiling(Shown):
 
     @property
     def on_twins(self) -> Height:
-        """The same for people who have a twin, and rules that keep the tolerances among them; NaN where nobody has."""
+        """The ceiling for people who have a twin, and rules that keep the tolerances among them; NaN if nobody has."""
         if self.twins_curve is None:
             nothing = self._shown(np.full(len(self.curve.value), np.nan))
             return Height(nothing, nothing)
@@ -123,7 +123,7 @@ class Ceiling(Shown):
 
     @property
     def duals(self) -> dict[str, Any]:
-        """The multipliers that were used, by what they are multipliers of."""
+        """The multipliers of the bound, by the name of their row."""
         return {name: self._shown(own) for name, own in zip(self.curve.rows, self.curve.duals.T, strict=True)}
 
     @property

@@ -22,8 +22,8 @@ from fairlimits.evaluation.ceilings.kind_learning import Learn, Learnt, changed,
 from fairlimits.evaluation.ceilings.kinds import Resolution
 from fairlimits.evaluation.ceilings.twins import Apart, Seen, share_apart
 
-# People who are set apart at most, and who are learned from: more would cost time and change little, for what they say
-# is of second order. Of many features fewer, so that their values fit into memory.
+# Most people who are set apart, and most who are learned from: more would cost time and change little, for what they
+# say is of second order. Of many features fewer, so that their values fit into memory.
 _MOST_APART, _MOST_LEARNED, _MOST_VALUES = 100_000, 400_000, 1 << 25
 
 # People of a bucket, about, as long as there are not too many buckets for the tasks that fill them.
@@ -53,7 +53,7 @@ class Counted:
 
     @classmethod
     def of(cls, stream: Stream, random_state: int, tell: Progress) -> Counted:
-        """Count."""
+        """Count the people of a stream by kind."""
         learned = stream.learn(lambda done, words: tell(0.5 * done, words))
         work = CountKinds(learned.reader, {}, None)
         found = _deal(stream, learned, work, random_state, lambda done, words: tell(0.5 + 0.5 * done, words))
@@ -109,7 +109,7 @@ class StreamedTwins:
 
     @classmethod
     def of(cls, counted: Counted, learnt: Learnt, tell: Progress) -> StreamedTwins:
-        """Count once more, with what was learned."""
+        """Count the people once more, with what was learned."""
         work = CountKinds(counted.learned.reader, learnt.steps, learnt.models)
         found = _deal(counted.stream, counted.learned, work, counted.random_state, tell)
         return cls(counted.learned, found, learnt, counted.random_state)
@@ -184,9 +184,9 @@ class StreamedSight:
     sight : Sight
         How they are seen.
     summary : Summary
-        What they come to.
+        Their counts, sizes and weights.
     apart : Apart
-        Those who say what bounds to take.
+        The people set apart, who say which multipliers to take.
     """
 
     buckets: Buckets
@@ -201,25 +201,25 @@ class StreamedSight:
 
     @property
     def rows(self) -> Ints:
-        """These by group and label."""
+        """How many people bounds are made of, by group and label."""
         return np.asarray(self.summary.rows[int(self.sight.on_twins)])
 
     @property
     def shares(self) -> Floats:
-        """What they count by group and label, as shares."""
+        """Shares of groups and labels among them, by weight."""
         mass = self.summary.mass[int(self.sight.on_twins)]
         return np.asarray(mass / mass.sum())
 
     @property
     def on_twins(self) -> Seen | None:
-        """The same for people who have a twin; None if nobody has, or nobody of those set apart is like them."""
+        """Only the people who have a twin; None if nobody has, or nobody of those set apart is like them."""
         alike = self.apart.size > 1
         if not self.summary.rows[1].any() or not alike.any():
             return None
         return replace(self, sight=replace(self.sight, on_twins=True), apart=self.apart.take(alike))
 
     def evidence(self, credits: Sequence[Floats], leasts: Sequence[float]) -> Evidence:
-        """What the people say of some sets of multipliers."""
+        """Evidence of the people on some sets of multipliers."""
         found = self.buckets.each(partial(_evidence, self.sight, credits, leasts, self.apart.heavy))
         first, *rest = (own for own in found if own is not None)
         return sum(rest, first)
@@ -227,7 +227,7 @@ class StreamedSight:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What people come to as rules see them.
+    """Counts, sizes and weights of people as rules see them.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class Summary:
 
     @classmethod
     def of(cls, buckets: Buckets, sight: Sight, keys: Keys) -> Summary:
-        """Look at all buckets."""
+        """Sum up all buckets."""
         first, *rest = buckets.each(partial(_summed, sight, keys))
         return sum(rest, first)
 

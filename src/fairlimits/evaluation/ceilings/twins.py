@@ -63,7 +63,7 @@ class Apart:
     size : ndarray of int of shape (s,)
         How many people of the kind of each there are in the crowd.
     weight : ndarray of shape (s,)
-        What each counts, 1 on average.
+        Weight of each, 1 on average.
     """
 
     chances: Floats
@@ -84,7 +84,7 @@ class Apart:
 
 @dataclass(frozen=True, eq=False)
 class Witnesses:
-    """People set apart, as they were learned of: what they say does not depend on what is asked.
+    """People set apart, and what was learned of them, which does not depend on what is asked.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class Witnesses:
     chances : ndarray of shape (s, G, 2)
         P(A, Y | x) of each, learned from other kinds among them.
     weight : ndarray of shape (s,)
-        What each counts, 1 on average.
+        Weight of each, 1 on average.
     """
 
     kind: Ints
@@ -104,7 +104,7 @@ class Witnesses:
 
     @property
     def tells(self) -> Floats:
-        """How many people each is worth who tells of the own kind: fewer than one, if their weights differ."""
+        """How many people each is worth as evidence on their own kind: fewer than one on average, if weights differ."""
         return np.asarray(self.weight / (self.weight**2).mean())
 
     def strength(self, aware: bool) -> float:
@@ -112,12 +112,12 @@ class Witnesses:
         return find_strength(*_counted(*self._seen(aware)))
 
     def apart(self, aware: bool, size: Ints) -> Apart:
-        """What they lead to expect, given how many people of the kind of each there are in the crowd."""
+        """The people set apart, given how many people of the kind of each there are in the crowd."""
         kind, sort, own = self._seen(aware)
         place = np.unique(kind, return_inverse=True)[1].reshape(-1)
         heard, tells = np.zeros((int(place.max()) + 1, own.shape[1])), self.tells
         np.add.at(heard, (place, sort), tells)
-        # What they lead to expect of each other: nobody of themselves.
+        # Each is told of by the others of the kind, not by themselves.
         others = heard[place]
         others[np.arange(len(sort)), sort] -= tells
         told, worth = mixed(own, self.strength(aware), np.maximum(others, 0))
@@ -145,18 +145,18 @@ class Seen(Protocol):
 
     @property
     def rows(self) -> Ints:
-        """These by group and label, of shape (G, 2)."""
+        """How many people bounds are made of, by group and label, of shape (G, 2)."""
 
     @property
     def shares(self) -> Floats:
-        """What they count by group and label, as shares, of shape (G, 2)."""
+        """Shares of groups and labels among them, by weight, of shape (G, 2)."""
 
     @property
     def on_twins(self) -> Seen | None:
-        """The same for people who have a twin; None if nobody has, or nobody of those set apart is like them."""
+        """Only the people who have a twin; None if nobody has, or nobody of those set apart is like them."""
 
     def evidence(self, credits: Sequence[Floats], leasts: Sequence[float]) -> Evidence:
-        """What the people say of some sets of multipliers (see `Evidence.of`)."""
+        """Evidence of the people on some sets of multipliers (see `Evidence.of`)."""
 
 
 class PeopleByKind(Protocol):
@@ -210,17 +210,17 @@ class Sighted:
 
     @property
     def rows(self) -> Ints:
-        """These by group and label."""
+        """How many people bounds are made of, by group and label."""
         return self.crowd.rows(self.apart.chances.shape[1])
 
     @property
     def shares(self) -> Floats:
-        """What they count by group and label, as shares."""
+        """Shares of groups and labels among them, by weight."""
         return self.crowd.shares(self.apart.chances.shape[1])
 
     @cached_property
     def on_twins(self) -> Sighted | None:
-        """The same for people who have a twin; None if nobody has, or nobody of those set apart is like them."""
+        """Only the people who have a twin; None if nobody has, or nobody of those set apart is like them."""
         several = np.flatnonzero(self.crowd.size > 1)
         alike = self.apart.size > 1
         if not len(several) or not alike.any():
@@ -228,7 +228,7 @@ class Sighted:
         return Sighted(self.crowd.take(several), self.apart.take(alike))
 
     def evidence(self, credits: Sequence[Floats], leasts: Sequence[float]) -> Evidence:
-        """What the people say of some sets of multipliers."""
+        """Evidence of the people on some sets of multipliers."""
         return Evidence.of(self.crowd, credits, leasts, self.apart.heavy)
 
 
@@ -332,7 +332,7 @@ class Twins:
         weighted = None
         if data.weight is not None:
             order = np.random.default_rng([self.seed, 2]).permutation(int(rest.sum()))
-            # In units that the people of the bound have no say in.
+            # In units that do not depend on the people of the bound.
             units = data.weight[rest] / data.weight[apart].mean()
             weighted = in_halves(kind[rest], sort[rest], units, order)
         crowd = Crowd(counts, of_kind, worth, data.group[first] if aware else None, weighted).take(there)

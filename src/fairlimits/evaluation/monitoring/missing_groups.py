@@ -99,7 +99,7 @@ def _widest(
     lower = (second[1] + hit[-1] - hit) / (second[0] + taken[-1] - taken)
     best = float((upper - lower).max())
     if others and int(upper.argmax()) <= int(lower.argmin()):
-        # Whom neither needs may be of another group.
+        # People that widen neither side may be of another group.
         best = max(best, float(upper.max() - lower.min()))
     return best
 

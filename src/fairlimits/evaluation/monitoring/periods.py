@@ -43,7 +43,7 @@ class Period:
 
     @property
     def shares(self) -> Floats:
-        """What each person counts, as a share of all."""
+        """Weight of each person, as a share of all."""
         return np.asarray(self.people.weight / self.people.weight.sum())
 
 
@@ -93,7 +93,7 @@ def _by_date(table: Table, dates: str, every: Every) -> list[tuple[str, Table]]:
     table.require([dates], "date")
     column = table.column(dates)
     if not holds_dates(column):
-        # One wrong date makes text of all: the first that is none alone is what to mend.
+        # One wrong date turns the whole column into text: name the first value that is not a date by itself.
         wrong = next((own for own in column.drop_null() if not holds_dates(pa.array([own.as_py()]))), "nothing")
         raise DataError(f"The column {dates!r} holds {str(wrong)!r}, and needs dates; write them as in 2026-01-31.")
     days = read_numbers(dates, column)

@@ -32,17 +32,17 @@ class Alarm:
     Parameters
     ----------
     period : str
-        When.
+        Name of the period.
     kind : {"gap", "accuracy", "drift"}
-        What about.
+        What it is about.
     what : str
         The notion, or the feature.
     p_value : float
-        Bound on the chance of it if nothing were wrong.
+        Upper bound on its chance if nothing were wrong.
     allowed : float
-        What of that was allowed here.
+        The largest p-value that raises an alarm here.
     words : str
-        In a sentence.
+        The alarm in a sentence.
     """
 
     period: str
@@ -55,7 +55,7 @@ class Alarm:
 
 @dataclass(frozen=True, eq=False)
 class PeriodFigures:
-    """What a rule came to in a period.
+    """Figures of a rule in one period.
 
     Parameters
     ----------

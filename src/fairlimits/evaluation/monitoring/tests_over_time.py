@@ -1,6 +1,6 @@
-r"""Tests that may be repeated for ever: what chance may go wrong is spent period by period.
+r"""Tests that may be repeated for ever: the allowed chance of a false alarm is spent period by period.
 
-In period t each kind of alarm may be false with chance :math:`\alpha_t = \alpha / (t (t + 1))`, which adds up to
+In period t an alarm of any kind may be false with chance :math:`\alpha_t = \alpha / (t (t + 1))`, which adds up to
 :math:`\alpha` over all time. So an alarm does not depend on what comes later, and adding a month changes none that was
 given. Half of it is for gaps beyond their tolerance, a quarter for accuracy below that of the first period, and a
 quarter for drift. Gaps and accuracy are tested twice, each with half: in the period, and over all periods so far, where

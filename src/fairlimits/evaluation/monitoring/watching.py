@@ -75,11 +75,10 @@ def monitor(
     -------
     Monitoring
 
-    Notes
-    -----
-    Limits and alarms of gaps rest on normal distributions, and rates with fewer than 30 people behind them are left
-    out. What they hold in simulations is in ``docs/deploy.md``. A rule whose gap is at its tolerance on the law can be
-    beyond it among people, and an alarm of that is not a false one: give a little more here than in `solve`.
+    Notes ----- Limits and alarms of gaps rest on normal distributions, and rates with fewer than 30 people behind them
+    are left out. How often they hold in simulations is in ``docs/deploy.md``. A rule whose gap is at its tolerance on
+    the law can be beyond it among people, and an alarm of that is not a false one: give a little more here than in
+    `solve`.
 
     Examples
     --------

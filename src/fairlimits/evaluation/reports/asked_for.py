@@ -126,7 +126,7 @@ def find_asked_for(
 
 
 def _value(own: Evaluation, sign: int) -> Estimate:
-    """What a rule is best at; a cost is said as such, and not as minus a cost."""
+    """The value of what a rule is best at; a cost is given as such, not as minus a cost."""
     if own.value is None:
         return own.accuracy
     low, high = sorted(sign * end for end in (own.value.low, own.value.high))

@@ -10,7 +10,7 @@ from fairlimits.notions import Evaluation
 
 @dataclass(frozen=True)
 class GroupLine:
-    """One group's held-out rates under a rule; None where too few rows stand behind one, or that it is suppressed."""
+    """One group's held-out rates under a rule; None where too few rows stand behind one, a word if it is suppressed."""
 
     group: str
     rows: int | str
@@ -19,7 +19,7 @@ class GroupLine:
 
 @dataclass(frozen=True)
 class GroupGap:
-    """Between which groups, and in which rate, a notion's gap lies, and what of it chance may explain.
+    """Between which groups, and in which rate, a notion's gap lies, and how much of it chance may explain.
 
     The gap is None where nothing can be compared.
     """

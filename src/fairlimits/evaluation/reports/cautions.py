@@ -99,7 +99,7 @@ def _few_rows(data: Survey, held_out: HeldOut, on_cells: OnCells) -> Iterator[Ca
 
 
 def _few_learned(on_cells: OnCells) -> Iterator[Caution]:
-    """Say that plug-in figures are chance to a part that one can see, for few people stand behind them."""
+    """Say that chance is a visible part of plug-in figures, because few people stand behind them."""
     within = 1 / math.sqrt(on_cells.rows)
     if within > _SURE_WITHIN:
         yield Caution(
@@ -112,7 +112,7 @@ def _few_learned(on_cells: OnCells) -> Iterator[Caution]:
 
 def _few_to_certify(data: Survey, held_out: HeldOut, withhold: Suppression) -> Iterator[Caution]:
     """Say which gaps the held-out rows could not show to be small, even if they were 0, and how many rows could."""
-    # Which number of rows it takes tells how many people the smallest groups have.
+    # The number of rows that it takes would give away how many people the smallest groups have.
     needed = rows_needed(data.counts, dict.fromkeys(NOTIONS, _CERTIFIED), ~withhold.labels)
     short = {name: rows for name, rows in needed.items() if rows > held_out.tested}
     if short:

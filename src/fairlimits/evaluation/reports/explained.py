@@ -47,7 +47,7 @@ def explain_rules(
     found = []
     for aware in (False, True):
         with warnings.catch_warnings():
-            # What could not be certified, or is off on labels, is said of the situations.
+            # Tolerances that could not be certified, or are missed on labels, are reported for the situations.
             warnings.simplefilter("ignore", UserWarning)
             rule = solve(
                 outcome,

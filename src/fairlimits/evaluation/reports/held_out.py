@@ -52,7 +52,7 @@ PAIRS = (("DP", "EA"), ("DP", "EOd"), ("EA", "EOd"))
 
 _CONFIDENCE = 0.95
 
-# Warnings that are notes of the report, and what they come to without figures.
+# Warnings that become notes of the report, and their text without figures.
 _NOTED: dict[type[Warning], str] = {
     MarginWarning: "On the labels of the rows learned from, some gaps are wider than their tolerance by more than "
     "chance explains: the estimate is off there; give more rows, or other learners.",
@@ -164,7 +164,7 @@ def find_held_out(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MarginWarning)
         warnings.simplefilter("ignore", ConstantRuleWarning)
-        # No rows certify a tolerance of 0, which is among them; what gaps came to is said of each rule.
+        # No rows certify a tolerance of 0, which is among them; each rule is shown with the gaps that it came to.
         warnings.simplefilter("ignore", UncertifiedWarning)
         rules = _rules(outcome, certified, random_state, lambda done, words: tell(0.4 * done, words))
         tell(0.4, "judging on held-out rows")
@@ -274,9 +274,9 @@ def _judge(
 
 
 def _at_most(rule: Rule, judged: Evaluation, name: str) -> float | None:
-    """Tell what a gap is certified to be at most.
+    """Return what a gap is certified to be at most.
 
-    By the rows that the rule was made to hold on, if it was; by those that it is judged on, if it was not.
+    A rule with a guarantee is certified on the rows that it was made from, any other on those that it is judged on.
     """
     held_out = finite(judged.at_most.get(name, np.nan))
     return held_out if rule.guarantee is None or held_out is None else finite(rule.guarantee.limits[name])
@@ -350,7 +350,7 @@ def _decorrelated(
     people = dist.mass.sum(axis=2)
     law = people / np.where(people.sum(axis=0) > 0, people.sum(axis=0), 1.0)
     mapped = plan.maps[0] @ law
-    # Cells in the order of who lives in them, so that a difference between groups shows as a slope.
+    # Cells in the order of the first group's share, so that a difference between groups shows as a slope.
     with np.errstate(invalid="ignore", divide="ignore"):
         order = np.argsort(np.nan_to_num(people[:, 0] / people.sum(axis=1)), kind="stable")
     shown = dist.counts is None or withhold.laws(dist.counts.sum(axis=2))

@@ -29,7 +29,7 @@ from fairlimits.notions import INDIVIDUAL, NOTIONS, estimable, plug_in_rates, su
 _INDIVIDUAL_TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
 _STRICT = 0.1
 
-# Fewer people than this share, and nothing but rounding of scores decides them otherwise.
+# Below this share of people, nothing but rounding of scores decides them otherwise.
 _FEWEST = 1e-6
 
 # Of fewer people than this one cannot say what they are like.
@@ -196,7 +196,7 @@ def _affected(rule: Rule, free: Rule, notion: str, tolerance: float, withhold: S
         way = np.maximum(change if more_yes else -change, 0)
         moved = people * way[:, None]
         share, behind = float(moved.sum()), rows.T @ way
-        # What so few people are like is not for others to know.
+        # A description of so few people could give them away.
         few = dist.counts is not None and behind.sum() < (withhold.least or _FEWEST_PEOPLE)
         if share <= _FEWEST or few:
             continue
@@ -236,17 +236,22 @@ def _person(dist: CellDistribution, weight: Floats) -> dict[str, str]:
     for part in dist.encoding.features:
         columns = slice(part.start, part.stop)
         apart[part.name] = apart.get(part.name, 0.0) + float(((own - everybody)[columns] ** 2).sum())
-    values = dist.encoding.decode(own[None])
-    return {name: _words(values[name][0]) for name in sorted(values, key=lambda name: -apart[name])}
+    values = {name: column[0] for name, column in dist.encoding.decode(own[None]).items()}
+    dates = {feature.name for feature in dist.schema.features if feature.date} if dist.schema is not None else set()
+    # Of people without a number there is none to tell.
+    known = [name for name, value in values.items() if value == value]
+    return {name: _words(values[name], name in dates) for name in sorted(known, key=lambda name: -apart[name])}
 
 
-def _words(value: object) -> str:
+def _words(value: object, is_date: bool = False) -> str:
+    if is_date:
+        return str(np.datetime64(0, "D") + round(float(value)))  # type: ignore[arg-type]
     if not isinstance(value, float | np.floating):
         return value_text(value)  # type: ignore[arg-type]
     number = float(value)
     if not 1e3 <= abs(number) < 1e9:
         return f"{number:.3g}"
-    # With a comma a year would look like no year.
+    # With a thousands separator, a year would not look like one.
     return f"{number:.0f}" if abs(number) < 1e4 else f"{number:,.0f}"
 
 

@@ -227,7 +227,7 @@ class HeldOutCost:
 
 @dataclass(frozen=True)
 class HeldOutCurve:
-    """Rules at a row of tolerances: what their law expects of them (plug-in), and what they came to on other rows."""
+    """Rules at several tolerances: what their law expects of them (plug-in), and what they came to on other rows."""
 
     notions: list[str]
     aware: bool

@@ -55,7 +55,7 @@ class Suppression:
         return SUPPRESSED_TEXT if self.least is not None and 0 < share * people < self.least - 1e-6 else share
 
     def few(self, people: Floats) -> Flags:
-        """Groups of which so many people are too few to be told, or whom others would give away."""
+        """Groups whose number of people is too small to be shown, or could be worked out from the others."""
         return self.rows if self.least is None else withheld(people[:, None], self.least) | self.rows
 
     def laws(self, people: Floats) -> bool:

@@ -411,6 +411,10 @@ class CellDistribution(Checked, Shown):
         if self.counts is not None and self.origin.counted and self.origin.total_weight is None:
             check_counted(self.mass, self.counts)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Labels of people are in no file, whatever writes it.
+        return super().__getstate__() | {"labelled": None}
+
     def __repr__(self) -> str:
         rows = "" if self.counts is None else f" from {int(self.counts.sum()):,} rows"
         return f"CellDistribution({self.n_cells} cells, groups {', '.join(self.groups)}{rows})"

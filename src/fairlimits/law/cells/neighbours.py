@@ -30,6 +30,9 @@ from fairlimits.law.cells.pairwise import CityBlock, Distances, Given, pairs_wit
 
 Mode = Literal["mean", "each", "all", "paper"]
 
+# Beyond, whole numbers are no floats.
+_LARGEST = 2**1000
+
 MOST_CELLS = 16_384
 """Cells that are all compared with each other, 134 million pairs; beyond, give the neighbours as a sparse graph."""
 
@@ -70,8 +73,12 @@ class Neighbourhood(Checked):
     def __post_init__(self) -> None:
         for name in ("percentile", "eta", "theta"):
             value = getattr(self, name)
-            if not (isinstance(value, int | float | np.number) or (name == "eta" and value is None)):
+            if name == "eta" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number):
                 raise InputError(f"{name} is {value!r}; give a number.")
+            if isinstance(value, int) and abs(value) > _LARGEST:
+                raise InputError(f"{name} is too large a whole number; give one that a float can hold.")
         if not 0 <= self.percentile <= 100:
             raise InputError(f"The percentile is {self.percentile}; it must lie between 0 and 100.")
         if self.eta is not None and not (math.isfinite(self.eta) and self.eta >= 0):

@@ -46,7 +46,7 @@ class Graph:
         # The ground is one more point, behind the others. Older releases of scipy find trees with int32 only.
         ends = np.concatenate([first, points]), np.concatenate([second, np.full(n_points, n_points)])
         self._from, self._to = (own.astype(np.int32) for own in ends)
-        # Where each weight goes is the same every time: it is worked out once.
+        # The places of the weights in the matrix never change: they are computed once.
         rows, columns = np.concatenate([first, second, points]), np.concatenate([second, first, points])
         self._place, indptr = _by_row(rows, columns, n_points)
         self._matrix = sp.csr_array(
@@ -63,12 +63,12 @@ class Graph:
         return np.asarray(out - np.bincount(self.second, weights=flow, minlength=self.n_points))
 
     def matrix(self, weights: Floats, ground: Floats) -> sp.csr_array:
-        """The matrix M; it is good until the next call."""
+        """The matrix M, valid until the next call overwrites it."""
         self._matrix.data = np.concatenate([-weights, -weights, ground + self._total(weights)])[self._place]
         return self._matrix
 
     def _edges(self, tied: Floats, chosen: Flags) -> sp.csr_array:
-        """Some of the edges and ties to the ground, as long as they are light."""
+        """Some of the edges and ties to the ground, each with the length 1 / weight."""
         lengths = 1 / np.maximum(tied[chosen], np.finfo(np.float64).tiny)
         size = (self.n_points + 1, self.n_points + 1)
         return sp.csr_array((lengths, (self._from[chosen], self._to[chosen])), shape=size)
@@ -79,9 +79,9 @@ class Graph:
         return np.asarray(total + np.bincount(self.second, weights=weights, minlength=self.n_points))
 
     def tree(self, weights: Floats, ground: Floats) -> Linear:
-        """Solve the system of the heaviest spanning tree, from which most others differ little."""
+        """Return a solver for the matrix of the maximum spanning tree, the preconditioner."""
         n = self.n_points
-        # Kruskal's way, in two goes: what the heaviest edges have connected needs no lighter ones.
+        # Kruskal's algorithm in two passes: points that the heaviest edges connect need no lighter ones.
         tied = np.concatenate([weights, ground])
         heavy = np.zeros(len(tied), dtype=bool)
         heavy[np.argpartition(tied, -min(len(tied), _HEAVY * n))[-_HEAVY * n :]] = True
@@ -104,10 +104,10 @@ def _by_row(rows: Ints, columns: Ints, size: int) -> tuple[Ints, Ints]:
 
 
 def _sweeps(n: int, leaves_first: list[int], parent: list[int], weight: list[float], ground: list[float]) -> Linear:
-    """Solve the system of a tree whose root is the ground, point n.
+    """Return a solver for the system of a tree whose root is the ground, point n.
 
-    Eliminating a leaf adds to its parent's tie to the ground what two resistors in a row conduct, w d / (w + d). That
-    subtracts nothing, so that ties of any size keep all their digits.
+    Eliminating a leaf adds the conductance of two resistors in series, w d / (w + d), to its parent's tie to the
+    ground. Nothing is subtracted, so that ties of any size keep all their digits.
     """
     pivot, ratio = [1.0] * n, [0.0] * n
     for point in leaves_first:

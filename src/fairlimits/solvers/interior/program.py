@@ -10,7 +10,7 @@ incidence matrix of the pairs), and R has the few dense rows of the rates. With 
 
 .. math:: G^T W G\, \Delta x = r, \qquad W = \mathrm{diag}(z_l / s_l + z_u / s_u) ,
 
-twice: for Mehrotra's predictor, and for his corrector, which is weighed as by Colombo and Gondzio (2008). A fair coin
+twice: for Mehrotra's predictor, and for his corrector, which is weighted as by Colombo and Gondzio (2008). A fair coin
 is strictly feasible, so the method stays primal feasible all the way. The matrix is a graph Laplacian and a term of low
 rank, for R has few rows. So the system is solved by conjugate gradients; the preconditioner is a spanning tree
 (`fairlimits.solvers.interior.laplacian`), with R put in by the Woodbury identity.
@@ -38,17 +38,18 @@ from fairlimits.solvers.layouts import Layout
 # Interior-point methods need 20 to 60 iterations whatever the size; beyond this one has stalled.
 _ITERATIONS = 150
 
-# Complementarity gap, as a share of what all scores can move, at which the active constraints can be told. A smaller
-# one costs iterations whose systems are nearly singular, and the simplex method finishes faster from here.
+# Complementarity gap, as a share of what all scores together can change the objective by, at which the active
+# constraints can be told. A smaller one costs iterations whose systems are nearly singular, and the simplex method
+# finishes faster from here.
 _NEAR = 2e-6
-# A point with a larger gap than this, where the method stalled, is worse as a start than none.
+# A point with a larger gap than this, where the method stalled, is a worse start than none.
 _FAR = 1e-2
 
-# Equality rows have no interior: they are opened by this share of what their entries can move, well below `_NEAR`.
+# Equality rows have no interior: they are widened by this share of the sum of their entries' sizes, well below `_NEAR`.
 _ROOM = 1e-6
 
-# Relative residual of the Newton systems: an inexact step is made up for by the next one, and the last digits of
-# a system are the dearest. The preconditioner needs 10 to 30 iterations for it; far more mean that it has failed.
+# Relative residual of the Newton systems: the next step makes up for an inexact one, and the last digits of a system
+# cost most. With the preconditioner, 10 to 30 iterations are enough; far more mean that it has failed.
 _RESIDUAL = 5e-2
 _CG_ITERATIONS = 400
 
@@ -95,7 +96,7 @@ class _Point:
 
 
 class InteriorProgram:
-    """Maximise ``c x`` for x within a box, under rows and neighbour constraints.
+    """Maximise ``c x`` for x within a box, under rows and pair constraints.
 
     Parameters
     ----------
@@ -199,7 +200,7 @@ class InteriorProgram:
         return np.stack([values - self._lower, self._upper - values])
 
     def _iterate(self, point: _Point) -> _Point | None:
-        """Take one step: Mehrotra's predictor, and so much of his corrector as lets the step be longest."""
+        """Take one step: Mehrotra's predictor, and as much of his corrector as makes the step longest."""
         duals, slack = point.duals, point.slack
         weights = (duals / slack).sum(axis=0)
         if not (np.isfinite(weights).all() and weights.min() > 0):
@@ -232,7 +233,7 @@ class InteriorProgram:
         graph, forms, back, rows = self._graph, self._forms, self._back, self._rows
         of_variables, of_pairs, of_rows = self._blocks(weights)
         laplacian = graph.matrix(of_pairs, np.zeros(graph.n_points))
-        # A point's tie to the ground is that of its variables in a row; points without variables are nobody's.
+        # A point's tie to the ground is that of its variables in series; points without variables get any.
         loose = forms.power(2) @ (1 / of_variables)
         tie = 1 / np.where(loose > 0, loose, 1.0)
         tree = graph.tree(of_pairs, tie)
@@ -243,12 +244,12 @@ class InteriorProgram:
             at = forms @ free
             points = tree(tie * at)
             x = free + (back @ (tie * (points - at))) / of_variables
-            # The same, without the digits that the difference loses.
+            # The same value without cancellation.
             x[variable] = points[of_point] / counts
             return np.asarray(x)
 
         images = np.stack([without_rows(row) for row in rows], axis=1) if len(rows) else np.zeros((self._n, 0))
-        # Rows that say the same leave a singular matrix once both have large weights; a pseudo-inverse will do.
+        # Redundant rows leave a singular matrix once both have large weights; a pseudo-inverse will do.
         inverse = np.linalg.pinv(np.diag(1 / of_rows) + rows @ images, hermitian=True)
 
         def precondition(values: Floats) -> Floats:
@@ -276,7 +277,7 @@ def _scaled_rows(rows: Floats, bounds: tuple[Floats, Floats]) -> tuple[Floats, F
     """Rows with entries that sum to 1 in size, and their bounds, finite and with an interior between them."""
     size = np.abs(rows).sum(axis=1)
     unit = np.where(size > 0, size, 1.0)
-    # Activities of scores lie within 1 of 0, so bounds of 2 are none.
+    # Activities of scores lie within 1 of 0, so bounds of 2 never bind.
     lower, upper = (np.clip(bound / unit, -2.0, 2.0) for bound in bounds)
     tight = upper - lower < 2 * _ROOM
     return rows / unit[:, None], np.where(tight, lower - _ROOM, lower), np.where(tight, upper + _ROOM, upper)
@@ -290,7 +291,7 @@ def _alone_in_point(forms: sp.csr_array) -> tuple[Ints, Ints, Floats]:
 
 
 def _both_sides(change: Floats) -> Floats:
-    """Change of the slacks of lower and upper bounds where G x changes so much."""
+    """Changes of the slacks of lower and upper bounds, given the change of G x."""
     return np.stack([change, -change])
 
 
