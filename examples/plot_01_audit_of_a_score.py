@@ -56,3 +56,11 @@ found.plot("DP")
 # And how each group fares, with intervals:
 
 found.plot_rates("score")
+
+# %%
+# On the command line, with a table of your own that has a column ``score``. Scores of another scale than 0 to 1 need
+# ``--threshold``. A high score has to stand for the positive label: for a score of risk, name the other label.
+#
+# .. code-block:: console
+#
+#    $ fairlimits audit loans.csv --label paid --positive yes --sensitive sex --prediction score -n DP --plot audit.png

@@ -48,3 +48,10 @@ ax.set(
     ylabel="best accuracy (plug-in)",
 )
 ax.legend()
+
+# %%
+# On the command line, with a table of your own:
+#
+# .. code-block:: console
+#
+#    $ fairlimits frontier loans.csv --label paid --positive yes --sensitive sex --ratio 'selection rate' --require 'selection rate <= 0.15' --points 6 -o ratio.png

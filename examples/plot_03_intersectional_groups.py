@@ -32,3 +32,10 @@ print("set aside:", ", ".join(held_out.set_aside))
 # How each group fares under the rule, on people that took no part:
 
 held_out.by_group.plot()
+
+# %%
+# On the command line; ``--small-groups join`` makes one group of those that are too small:
+#
+# .. code-block:: console
+#
+#    $ fairlimits frontier loans.csv --label paid --positive yes --sensitive sex --sensitive race -n EOp --points 5 --small-groups join

@@ -35,3 +35,10 @@ for notion in ("DP", "EA", "EOp", "PE", "EOd"):
     print(
         f"{notion:4} seen {seen.accuracy:.4f}  hidden {hidden.accuracy:.4f}  {cost:.2f}"
     )
+
+# %%
+# On the command line, which always shows both:
+#
+# .. code-block:: console
+#
+#    $ fairlimits frontier loans.csv --label paid --positive yes --sensitive sex -n EOd --exact -o hidden.png

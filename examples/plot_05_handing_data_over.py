@@ -25,7 +25,9 @@ print(f"accuracy of the rule: {rule.accuracy:.3f} before, {plan.accuracy:.3f} af
 # %%
 # What is handed over: the features alone.
 
-print(plan.apply(rest, random_state=0).slice(0, 5).to_pandas())
+mapped = plan.apply(rest, random_state=0)  # an Arrow table
+for person in mapped.slice(0, 5).to_pylist():
+    print(person)
 
 # %%
 # What adversaries find in it. An area under the curve of 0.5 is a guess.
@@ -43,3 +45,11 @@ ax.set(
     xlabel="correlation of the features with the group (0 none, 2 certain)",
     ylabel="accuracy (plug-in)",
 )
+
+# %%
+# On the command line. New people are mapped with the plan that was kept:
+#
+# .. code-block:: console
+#
+#    $ fairlimits decorrelate loans.csv --label paid --positive yes --sensitive sex --cells 16 -o handover.csv --save-plan plan.npz
+#    $ fairlimits decorrelate new.csv --plan plan.npz -o more.csv

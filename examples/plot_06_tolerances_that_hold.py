@@ -42,3 +42,10 @@ ax.legend()
 
 for at, first, second in zip(tolerances, plain.accuracy, certain.accuracy, strict=True):
     print(f"within {at:g}: {100 * (first - second):.2f}")
+
+# %%
+# On the command line:
+#
+# .. code-block:: console
+#
+#    $ fairlimits frontier loans.csv --label paid --positive yes --sensitive sex -n DP --from 0.05 --points 4 --confidence 0.95 -o held.png

@@ -13,8 +13,9 @@ from sklearn.model_selection import GridSearchCV
 
 import fairlimits as fl
 
-people = fl.load_dataset("adult").to_frame().to_pandas().head(3_000)
-X = people[["age", "education-num", "hours-per-week", "marital-status"]]
+# An Arrow table; pandas and polars tables, and arrays, are taken as well.
+people = fl.load_dataset("adult").to_frame().slice(0, 3_000)
+X = people.select(["age", "education-num", "hours-per-week", "marital-status"])
 y, sex = people["income"], people["sex"]
 
 # %%

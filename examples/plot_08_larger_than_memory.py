@@ -43,3 +43,13 @@ print(fl.merge([first, second]))
 ax = fl.frontier(dist, "DP", exact=True).plot()
 fl.frontier(dist, "DP", exact=True, aware=True).plot(ax=ax)
 folder.cleanup()
+
+# %%
+# On the command line. Quote the pattern, so that the shell does not write out a thousand names:
+#
+# .. code-block:: console
+#
+#    $ fairlimits frontier 'loans/*.parquet' --label paid --positive yes --sensitive sex -n EOp --points 5
+#    $ fairlimits cells loans/day0.parquet --label paid --positive yes --sensitive sex --cells 32 --partition features -o first.npz
+#    $ fairlimits cells loans/day1.parquet --like first.npz -o second.npz
+#    $ fairlimits merge first.npz second.npz -o both.npz

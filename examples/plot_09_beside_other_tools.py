@@ -6,6 +6,15 @@ All three decide with the group seen, from the same scores, fitted on the same r
 people. One cut of one table is an illustration and no comparison: that is the page :doc:`/benchmark`.
 """
 
+# %%
+# The release of error-parity asks for numpy below 2, and fairlimits for 2 or newer. It runs with both, so install it
+# without what it asks for. What it needs is named here:
+#
+# .. code-block:: console
+#
+#    $ pip install fairlearn cvxpy ecos seaborn tqdm
+#    $ pip install --no-deps error-parity==0.3.12
+
 # sphinx_gallery_thumbnail_number = 1
 import warnings
 

@@ -36,3 +36,11 @@ for ax, (title, (aware, pairings)) in zip(axes, panels.items(), strict=True):
     ax.legend(fontsize=8)
 axes[0].set_ylabel("optimal accuracy (plug-in)")
 fig.tight_layout()
+
+# %%
+# The figure as the paper makes it, with what the paper says about it, and whether that is so here (some minutes;
+# ``--quick`` is a trial of seconds, whose figures mean nothing):
+#
+# .. code-block:: console
+#
+#    $ fairlimits reproduce figure2 --data adult

@@ -32,3 +32,10 @@ print(top.summary())
 fig, ax = plt.subplots()
 found.plot(ax=ax)
 top.plot(ax=ax, color="black")
+
+# %%
+# On the command line:
+#
+# .. code-block:: console
+#
+#    $ fairlimits ceiling loans.csv --label paid --positive yes --sensitive sex -n DP --step income=10 -o bracket.png

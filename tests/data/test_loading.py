@@ -94,7 +94,7 @@ def test_open_a_file(csv: str) -> None:
 
 @pytest.mark.parametrize("parts", [{}, {"label": "hired"}, {"sensitive": "sex"}, {"label": "x", "sensitive": []}])
 def test_a_file_needs_label_and_sensitive(csv: str, parts: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="which columns are the label and sensitive"):
+    with pytest.raises(InputError, match="with label= and sensitive="):
         open_data(csv, **parts)
 
 

@@ -34,6 +34,14 @@ def read_readings(bins: Bins, tidy: Names) -> Cuts:
     return cuts
 
 
+def roles_needed(start: str) -> InputError:
+    """The error about rows of which nobody said which column is the label, and which are sensitive."""
+    return InputError(
+        f"{start} to be explained: name the columns of the label and the group with label= and sensitive=.",
+        shell=f"{start} to be explained: name the columns of the label and the group with --label and --sensitive.",
+    )
+
+
 @dataclass(frozen=True)
 class Roles:
     """Which column has which role, as the user said (see `Dataset.from_frame`).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -63,6 +64,11 @@ class Table:
             wrapped = nw.from_native(frame, eager_only=True)
             names = tuple(wrapped.columns)
         except TypeError as error:
+            if isinstance(frame, str | os.PathLike):
+                raise DataError(
+                    f"{str(frame)!r} is a path, and a table is needed: read the file with read_table(path) of "
+                    "fairlimits.data, or make a Dataset of it with open_data(path, label=..., sensitive=...)."
+                ) from error
             raise DataError(
                 f"Cannot read a table from {type(frame).__name__}: pass a pandas or polars DataFrame "
                 "(collect a LazyFrame first, call to_frame() of a Dataset) or a pyarrow Table."

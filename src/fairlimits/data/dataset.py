@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fairlimits._util.callers import outside
 from fairlimits._util.frames import of_user_kind
 from fairlimits._util.notebooks import Shown
 from fairlimits._util.plotting import axes_or_new, figure_style
@@ -198,9 +199,9 @@ class Dataset(Checked, Shown):
         )
         found = cls(*reading.rows(frame, roles))
         if found.small_groups_note is not None:
-            warnings.warn(found.small_groups_note, SmallGroupsWarning, stacklevel=2)
+            warnings.warn(found.small_groups_note, SmallGroupsWarning, stacklevel=outside())
         for note in found.column_notes:
-            warnings.warn(note, ColumnsWarning, stacklevel=2)
+            warnings.warn(note, ColumnsWarning, stacklevel=outside())
         return found
 
     @classmethod

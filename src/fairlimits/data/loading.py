@@ -9,9 +9,10 @@ from typing import Any, Literal, overload
 
 from fairlimits.data.benchmarks import load_dataset
 from fairlimits.data.bins import Bins
-from fairlimits.data.column_roles import Names
+from fairlimits.data.column_roles import Names, roles_needed
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.opening import open_stream
+from fairlimits.data.parts import is_pattern
 from fairlimits.data.registry import benchmark_names, get_benchmark
 from fairlimits.data.roles import MissingSensitive
 from fairlimits.data.schema import Scalar
@@ -151,6 +152,8 @@ def open_data(
     if not Path(source).suffix and not Path(source).exists():
         # A bare word is a mistyped name rather than a file: answer with the names there are.
         get_benchmark(source)
+    if not Path(source).exists() and is_pattern(source):
+        raise InputError(f"{source} is a pattern of files, which are read in parts; give stream=True.")
     if label is None or not sensitive:
-        raise InputError(f"The file {source} needs to be explained: say which columns are the label and sensitive.")
+        raise roles_needed(f"The file {source} needs")
     return Dataset.from_frame(read_table(source), **columns)

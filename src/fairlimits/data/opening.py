@@ -7,7 +7,7 @@ from typing import Any
 
 from fairlimits.data import roles as special
 from fairlimits.data.bins import Bins
-from fairlimits.data.column_roles import Names, Roles, names_of
+from fairlimits.data.column_roles import Names, Roles, names_of, roles_needed
 from fairlimits.data.columns import names_only
 from fairlimits.data.dask_parts import DaskParts, is_dask_frame
 from fairlimits.data.dataset import Dataset
@@ -91,7 +91,7 @@ def open_stream(
     drop = (*names_of(drop), *(name for name in known_by if name not in names_of(drop))) or None
     if label is None or not sensitive:
         if (label, positive, weight, numeric, categorical, drop, features, bins, tidy) != (None,) * 9 or sensitive:
-            raise InputError("The rows need to be explained: say which columns are the label and sensitive.")
+            raise roles_needed("The rows need")
         if choice != SET_ASIDE:
             raise InputError(
                 f"small_groups is {choice!r}, but rows without a label of their own are counted on the cells of other "

@@ -334,8 +334,8 @@ def find_files(source: object) -> list[Path]:
     given = [source] if isinstance(source, str | os.PathLike) else source
     if not isinstance(given, list | tuple) or not all(isinstance(item, str | os.PathLike) for item in given):
         raise InputError(
-            f"Cannot read rows from {type(source).__name__}: give a Dataset, one or more paths, an Arrow dataset or a "
-            "Dask DataFrame."
+            f"Cannot read rows from {type(source).__name__}: give a Dataset (of a table, Dataset.from_frame makes "
+            "one), one or more paths, an Arrow dataset or a Dask DataFrame."
         )
     files: list[Path] = []
     for item in given:

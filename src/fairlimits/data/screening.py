@@ -40,6 +40,9 @@ _ERRORS = 2.5
 # Share of one group, or label, among the people with a value, from which on the value gives it away.
 _PURE = 0.98
 
+# Of two groups a feature that repeats their column tells one from the other; of more, it may tell some from others.
+_TWO, _NEARLY_ALL = 2, 0.98
+
 # A feature reveals the group if it gives away the group of this share of people.
 _MANY = 0.2
 
@@ -243,6 +246,19 @@ def _of_group(dataset: Dataset, name: str, by_group: Ints) -> Iterator[Concern]:
             f"{name} gives {sensitive} away for {share:.0%} of the people: where the group is to be hidden, it is not "
             "hidden from a rule that sees this.",
         )
+    elif len(enough) > _TWO and _follows_from_group(by_group.sum(axis=0)[:, enough]):
+        yield Concern(
+            "reveals the group",
+            (name,),
+            f"{name} is nearly the same for all people of a group, and not for all groups, like a second column of one "
+            f"of {sensitive}: leave it out where the group is to be hidden.",
+        )
+
+
+def _follows_from_group(counts: Ints) -> bool:
+    """Whether nearly all people of each group have one value, which is not that of all groups."""
+    most = counts.argmax(axis=0)
+    return bool((counts.max(axis=0) >= _NEARLY_ALL * counts.sum(axis=0)).all() and len(set(most.tolist())) > 1)
 
 
 def _of_ids(name: str, values: Floats, coded: _Coded, by_label: Ints, by_group: Ints, rows: _Rows) -> Iterator[Concern]:

@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from fairlimits._util.callers import outside
 from fairlimits._util.progress import Progress, silent
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import roles as special
-from fairlimits.data.column_roles import Roles
+from fairlimits.data.column_roles import Roles, roles_needed
 from fairlimits.data.columns import names_only, read_numbers
 from fairlimits.data.dataset import Dataset
 from fairlimits.data.draws import check_seed
@@ -142,6 +143,11 @@ class Stream:
     # What was found out of the whole table: both sides share it.
     _known: list[Learned] = field(default_factory=list, repr=False)
 
+    def __repr__(self) -> str:
+        roles = self.roles
+        what = "" if roles is None else f"label {roles.label!r}, sensitive {', '.join(roles.sensitive)}; "
+        return f"Stream({what}{'all rows' if self.side is None else 'rows of one side'}, read in parts)"
+
     @property
     def told_apart_by(self) -> str:
         """What rows are held out by, in words."""
@@ -228,7 +234,7 @@ class Stream:
 
     def _roles(self) -> Roles:
         if self.roles is None:
-            raise InputError("The rows need to be explained: say which columns are the label and sensitive.")
+            raise roles_needed("The rows need")
         return self.roles
 
     def _learn(self, tell: Progress) -> Learned:
@@ -253,9 +259,9 @@ class Stream:
             raise DataError(_nothing(roles.sensitive, self.missing_sensitive))
         schema, note = facts.schema(roles)
         if note is not None:
-            warnings.warn(note, SmallGroupsWarning, stacklevel=2)
+            warnings.warn(note, SmallGroupsWarning, stacklevel=outside())
         for note in facts.column_notes(schema):
-            warnings.warn(note, ColumnsWarning, stacklevel=2)
+            warnings.warn(note, ColumnsWarning, stacklevel=outside())
         medians = self._medians(roles, facts, tell)
         numbers = {name: column.scale(medians.get(name, 0.0)) for name, column in facts.columns.items()}
         reader = Reader(schema, self.missing_sensitive, own=True)

@@ -207,7 +207,8 @@ def make_problem(
     """Check what was passed in, and put the problem together."""
     if not isinstance(dist, CellDistribution) or not isinstance(rule, Rule):
         raise InputError(
-            f"decorrelate takes a CellDistribution and a Rule, got {type(dist).__name__} and {type(rule).__name__}."
+            f"decorrelate takes a CellDistribution and a Rule, got {type(dist).__name__} and {type(rule).__name__}; "
+            'make cells of the rows with discretize(data, cells=48, partition="blend"), and solve the rule on them.'
         )
     if dist.n_cells > MOST_CELLS:
         raise InputError(

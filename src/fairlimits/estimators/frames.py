@@ -14,6 +14,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from fairlimits._util.callers import outside
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import (
     Dataset,
@@ -114,7 +115,7 @@ def make_dataset(
     )
     data = Dataset(schema, columns, group, target.codes, weight)
     for note in data.column_notes:
-        warnings.warn(note, ColumnsWarning, stacklevel=3)
+        warnings.warn(note, ColumnsWarning, stacklevel=outside())
     return data
 
 
@@ -126,7 +127,7 @@ def check_group_notions(tolerances: Mapping[str, float], data: Dataset) -> None:
             "more groups to fit, or leave the tolerances out."
         )
     if tolerances and data.small_groups_note is not None:
-        warnings.warn(data.small_groups_note, SmallGroupsWarning, stacklevel=3)
+        warnings.warn(data.small_groups_note, SmallGroupsWarning, stacklevel=outside())
 
 
 def read_group(schema: Schema, known: tuple[str, ...] | None, values: Any, n_rows: int) -> Ints:

@@ -28,6 +28,7 @@ from typing import Literal, cast, get_args
 import numpy as np
 from scipy.special import ndtri
 
+from fairlimits._util.callers import outside
 from fairlimits._util.types import Floats
 from fairlimits.errors import InfeasibleError, InputError
 from fairlimits.limits.attained import plug_in_accuracy
@@ -86,7 +87,7 @@ def certify(
         trouble.extend([] if search.trouble is None else [search.trouble])
     if trouble:
         more = f" So it is at {len(trouble) - 1} more of {len(rules)} points." if len(trouble) > 1 else ""
-        warnings.warn(trouble[0] + more, UncertifiedWarning, stacklevel=5)
+        warnings.warn(trouble[0] + more, UncertifiedWarning, stacklevel=outside())
     return tuple(found)
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fairlimits._util.callers import outside
 from fairlimits._util.types import Floats, Ints
 from fairlimits.data import Dataset
 from fairlimits.law import CellDistribution, Outcome, StreamedOutcome
@@ -55,7 +56,7 @@ class LabelledRows:
             for at, rule in enumerate(rules)
         )
 
-    def warn_if_missed(self, rules: Sequence[Rule], stacklevel: int = 3) -> None:
+    def warn_if_missed(self, rules: Sequence[Rule]) -> None:
         """Warn, once for all rules, of gaps on labels that exceed their tolerance by more than chance explains."""
         missed: dict[str, tuple[float, float]] = {}
         for rule in rules:
@@ -70,7 +71,7 @@ class LabelledRows:
                 f"On the labels of the {self.n_rows:,} rows, out of fold, gaps are wider than their tolerance by "
                 f"more than chance explains: {words}. The estimate is off there; give more rows, or other learners.",
                 MarginWarning,
-                stacklevel=stacklevel + 1,
+                stacklevel=outside(),
             )
 
     @property

@@ -28,8 +28,9 @@ def estimated(
         return law
     if not columns and not isinstance(law, Dataset | Stream):
         raise InputError(
-            f"The law is a {type(law).__name__}; give a Dataset, an Outcome (estimate_outcome) or a CellDistribution "
-            "(discretize), or say which columns of files, or of a Dask DataFrame, are the label and sensitive."
+            f"The law is given as {type(law).__name__}; give a Dataset (of a table, Dataset.from_frame makes one), an "
+            "Outcome (estimate_outcome) or a CellDistribution (discretize), or name the columns of files, or of a Dask "
+            "DataFrame, with label= and sensitive=."
         )
     found: Outcome | StreamedOutcome = estimate_outcome(law, random_state=random_state, progress=progress, **columns)
     return found
@@ -50,9 +51,9 @@ def on_cells(
     known = estimated(law, random_state, progress, {})
     if isinstance(known, CellDistribution):
         rows = None if known.counts is None else known.counts.sum(axis=0)
-        warn_of_nothing_to_compare(names, known.groups, rows, stacklevel=4)
+        warn_of_nothing_to_compare(names, known.groups, rows)
         return known
-    warn_of_nothing_to_compare(names, known.groups, known.counts, stacklevel=4)
+    warn_of_nothing_to_compare(names, known.groups, known.counts)
     partition: Partition = "blend" if INDIVIDUAL in names else "outcome"
     cut = _CUT.setdefault(known, {})
     if (partition, random_state) not in cut:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fairlimits._util.callers import outside
 from fairlimits._util.progress import Progress
 from fairlimits.errors import ConstantRuleWarning, InfeasibleError, InputError
 from fairlimits.law import CellDistribution, Neighbourhood, Outcome, StreamedOutcome
@@ -205,11 +206,11 @@ def on_labels(
     if confidence is not None and program.notions:
         rules = rows.judge(certify(program, rows, rules, confidence, uncertified))
         # Rules that were mixed with a constant have had their warning.
-        warn_if_constant([rule for rule in rules if rule.guarantee and not rule.guarantee.diluted], stacklevel=3)
+        warn_if_constant([rule for rule in rules if rule.guarantee and not rule.guarantee.diluted])
         return rules
     rules = rows.judge(rules)
-    rows.warn_if_missed(rules, stacklevel=3)
-    warn_if_constant(rules, stacklevel=3)
+    rows.warn_if_missed(rules)
+    warn_if_constant(rules)
     return rules
 
 
@@ -271,7 +272,7 @@ def bayes_accuracy(variables: Variables) -> float:
     return variables.base + float(np.maximum(variables.cost, 0).sum())
 
 
-def warn_if_constant(rules: Sequence[Rule], stacklevel: int = 3) -> None:
+def warn_if_constant(rules: Sequence[Rule]) -> None:
     """Warn, once for all rules, where the best rule gives everybody the same score."""
     alike = [rule for rule in rules if rule.is_constant]
     if not alike:
@@ -288,5 +289,5 @@ def warn_if_constant(rules: Sequence[Rule], stacklevel: int = 3) -> None:
         f"The best rule {under} gives everybody the same score, {score:.2f}{more}: {better}"
         f"{'; give a wider tolerance' if asked else ''}.",
         ConstantRuleWarning,
-        stacklevel=stacklevel + 1,
+        stacklevel=outside(),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,6 +28,9 @@ _SHOWN = ("selection rate", "true positive rate", "false positive rate", "accura
 
 # More groups than colours use them again with the next pair of marks, whose second one is for a second decider.
 _MARKS = (("o", "s"), ("^", "v"), ("D", "X"), ("P", "*"))
+
+# Width of a legend line beside a picture, in letters.
+_LEGEND_WIDTH = 24
 
 # Inches that the marks of a group take, and least height of a picture.
 _MARK_HEIGHT, _LEAST_HEIGHT = 0.4, 3.6
@@ -254,10 +258,15 @@ def draw_rates(ax: Axes, deciders: Mapping[str, GroupRates]) -> None:
                 capsize=3,
                 linewidth=1.5,
                 color=GROUP_COLOURS[g % len(GROUP_COLOURS)],
-                label=plain_text(f"{in_a_sentence(name)}, {decider}" if decider else in_a_sentence(name)),
+                label=_wrapped(f"{in_a_sentence(name)}, {decider}" if decider else in_a_sentence(name)),
             )
     ax.set_yticks(range(len(_SHOWN)), list(_SHOWN))
     ax.set_xlim(0, 1)
     ax.invert_yaxis()
     ax.set_xlabel("rate (plug-in)" if first.confidence is None else f"rate, with its {first.confidence:.0%} interval")
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def _wrapped(name: str) -> str:
+    """A name in a few short lines, so that groups which were joined leave room for the picture beside them."""
+    return "\n".join(textwrap.wrap(plain_text(name), _LEGEND_WIDTH, break_long_words=False))

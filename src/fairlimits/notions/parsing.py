@@ -51,6 +51,12 @@ def _read(given: Requirement | str) -> Requirement:
     except ValueError:
         raise InputError(f"The bound of {given!r} is not a number; write it as in 'selection rate <= 0.3'.") from None
     least = found["side"] == ">="
+    rate = found["rate"].lower()
+    if found["group"] and rate.endswith((" ratio", " difference")):
+        raise InputError(
+            f"{given!r} asks for a comparison of one group, and a {rate.rsplit(' ', 1)[1]} compares all groups: leave "
+            f"'of {found['group']}' out."
+        )
     if found["ratio"]:
         if not least:
             raise InputError(f"{given!r} bounds a ratio from above; a ratio is kept by >=, as in '... ratio >= 0.8'.")

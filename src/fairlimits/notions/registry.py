@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from fairlimits._util.callers import outside
 from fairlimits._util.small_samples import ESTIMABLE_ROWS, enough, few_rows, listed
 from fairlimits._util.suggestions import nearest
 from fairlimits._util.types import Floats, Ints
@@ -85,6 +87,7 @@ _ALIASES: Mapping[str, str] = {
     "equalisedopportunity": "EOp",
     "falsepositiverateparity": "PE",
     "equalisedodds": "EOd",
+    "ind": "IF",  # the paper's short name
 }
 
 
@@ -93,6 +96,12 @@ def notion_name(name: object) -> str:
     plain = "".join(str(name).lower().replace("_", " ").replace("-", " ").split()).removesuffix("difference")
     if isinstance(name, str) and plain in _ALIASES:
         return _ALIASES[plain]
+    several = [_ALIASES[part] for part in re.split(r"[+,&]", plain) if part in _ALIASES]
+    if len(several) > 1:
+        raise InputError(
+            f"{name!r} is several notions in one text; name each by itself, as in {several}.",
+            shell=f"{name!r} is several notions in one; give the option once for each of {', '.join(several)}.",
+        )
     near = nearest(plain, _ALIASES)
     hint = f"; did you mean {_ALIASES[str(near)]}?" if near else f"; the known ones are {', '.join(ALL_NOTIONS)}."
     raise InputError(f"{name!r} is not a fairness notion{hint}")
@@ -163,9 +172,7 @@ def estimable(table: RateTable, name: str) -> bool:
     return name == INDIVIDUAL or table.estimable(NOTIONS[name].rates)
 
 
-def warn_of_nothing_to_compare(
-    names: Iterable[str], groups: Sequence[str], counts: Ints | None, stacklevel: int = 3
-) -> None:
+def warn_of_nothing_to_compare(names: Iterable[str], groups: Sequence[str], counts: Ints | None) -> None:
     """Warn, once for all of them, of group notions that are asked for and can compare no two groups.
 
     Parameters
@@ -176,8 +183,6 @@ def warn_of_nothing_to_compare(
         The groups' names.
     counts : ndarray of int of shape (G, 2), or None
         Rows of each group and label; without counts, no notion is left out.
-    stacklevel : int
-        Whom the warning is for, as in `warnings.warn`; by default the caller's caller.
     """
     if counts is None or len(groups) < 2:
         return
@@ -188,7 +193,7 @@ def warn_of_nothing_to_compare(
             f"behind a rate of it, for these are too small: {listed(few_rows(groups, counts))}. Give more rows, or "
             "join small groups.",
             SmallGroupsWarning,
-            stacklevel=stacklevel,
+            stacklevel=outside(),
         )
 
 

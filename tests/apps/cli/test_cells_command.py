@@ -84,7 +84,7 @@ def test_large_files_are_read_in_parts(folder: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["frontier", "{big}", "--partition", "features"], "label and sensitive"),
+        (["frontier", "{big}", "--partition", "features"], "--label and --sensitive"),
         (["frontier", "{big}", *COLUMNS, "--partition", "rows"], "--partition is 'rows'"),
         (["frontier", "{cells}", "--partition", "blend"], "leave --partition out"),
         (["frontier", "{big}/part0.parquet", *COLUMNS, "--generator", "cart"], "add --partition features"),
@@ -110,7 +110,7 @@ def test_large_files_are_read_in_parts(folder: Path, monkeypatch: pytest.MonkeyP
             ["cells", "{big}", *COLUMNS, "--like", "{cells}", "-o", "{out}"],
             "leave --label, --positive, --sensitive out",
         ),
-        (["cells", "{big}", *COLUMNS, "-o", "out.csv"], "must end in one of .npz"),
+        (["cells", "{big}", *COLUMNS, "-o", "out.csv"], "must end in .npz"),
         (["merge", "{cells}", "{other}", "-o", "{out}"], "other cells"),
         (["merge", "{cells}", "{big}/part0.parquet", "-o", "{out}"], "not a file that fairlimits saved"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -45,10 +46,23 @@ _QUESTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "My table is large, or lies at several places": (cells, merge),
     "Can I trust it? Generated rows, the paper, benchmark data": (fidelity, reproduce, datasets),
 }
+
+
+def _help(command: Callable[..., Any]) -> str:
+    """The help of a command from its docstring: paragraphs that a terminal of any width can break, and examples."""
+    text = (inspect.getdoc(command) or "").replace("Examples\n--------\n", "Examples:\n\n")
+    # Examples are indented, a line each; the lines of all else are one paragraph.
+    return "\n\n".join(
+        part if part.startswith(" ") else " ".join(part.split("\n")) for part in text.split("\n\n") if part
+    )
+
+
 for question, commands in _QUESTIONS.items():
     for command in commands:
         # The explorer finds nothing by itself: it serves a page until it is stopped.
-        app.command(rich_help_panel=question)(command if command is explore else with_json(command))
+        app.command(help=_help(command), rich_help_panel=question)(
+            command if command is explore else with_json(command)
+        )
 
 
 def _version(asked: bool) -> None:

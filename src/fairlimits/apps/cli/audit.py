@@ -41,7 +41,8 @@ def audit(
         typer.Option(
             "--prediction",
             "-p",
-            help="Column of a model's decisions, 0 or 1, or scores (repeatable); it is not a feature.",
+            help="Column of a model's decisions, 0 or 1, or scores (repeatable); 1, or a high score, stands for the "
+            "positive label. It is not a feature.",
         ),
     ] = None,
     threshold: options.Threshold = None,

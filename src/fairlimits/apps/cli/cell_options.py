@@ -26,6 +26,7 @@ Cells = Annotated[
     int | None,
     typer.Option(help="Number of cells: 256, or more for many groups, unless you say.", rich_help_panel=_PANEL),
 ]
+MapCells = Annotated[int | None, typer.Option(help="Number of cells of the map.", rich_help_panel=_PANEL)]
 Generator = Annotated[
     str,
     typer.Option(

@@ -30,6 +30,8 @@ _CELLS_SUFFIX = ".npz"
 
 _PANEL = "Data"
 
+_BENCHMARK = "A benchmark (adult, law, dutch)"
+
 Table = TypeVar("Table", bound="TableOptions")
 
 
@@ -117,7 +119,7 @@ class DataOptions(OptionGroup):
 class TableOptions(DataOptions):
     """One table, for commands that need its rows in memory."""
 
-    data: Annotated[str, typer.Argument(help="A benchmark (adult, law, dutch) or the path of a CSV or Parquet file.")]
+    data: Annotated[str, typer.Argument(help=f"{_BENCHMARK} or the path of a CSV or Parquet file.")]
 
     def expect_learning(self) -> None:
         """Start the processes that learn; to be called before the command loads its packages."""
@@ -156,6 +158,13 @@ _ID = Annotated[
 class AnySizeOptions(TableOptions):
     """One table of any size: files that do not fit into memory are read in parts."""
 
+    data: Annotated[
+        str,
+        typer.Argument(
+            help=f"{_BENCHMARK}, or the path of a CSV or Parquet file; a directory or a quoted pattern of files is "
+            "read in parts, and so is a large file."
+        ),
+    ]
     id: _ID = None
 
     def open(self) -> Dataset | Stream:
@@ -176,7 +185,7 @@ class SourceOptions(DataOptions):
     data: Annotated[
         list[str],
         typer.Argument(
-            help="A benchmark (adult, law, dutch), cells that fairlimits saved (.npz), or CSV or Parquet files: paths, "
+            help=f"{_BENCHMARK}, cells that fairlimits saved (.npz), or CSV or Parquet files: paths, "
             "patterns or directories. Several files, or large ones, are read in parts that fit into memory."
         ),
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairlimits.apps.cli import options
-from fairlimits.apps.cli.cell_options import CellOptions, Cells
+from fairlimits.apps.cli.cell_options import CellOptions, MapCells
 from fairlimits.apps.cli.data_options import TableOptions, say_small_groups
 from fairlimits.apps.cli.option_groups import expand_groups, option_flags, options_given
 from fairlimits.apps.cli.terminal import check_outputs, notes_said, print_table, progress_bar, say, write_csv
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 _HELD_OUT = 0.4
 
 # Parameters that still matter when a saved plan is applied.
-_WITH_PLAN = ("data", "plan", "output", "unseen", "with_label", "seed")
+_WITH_PLAN = ("data", "plan", "output", "unseen", "with_label", "seed", "as_json")
 
 
 @dataclass(frozen=True, kw_only=True)
 class MapCellOptions(CellOptions):
     """Fewer cells than for rules: a map has a variable for each pair of them."""
 
-    cells: Cells = 128
+    cells: MapCells = 128
 
 
 @expand_groups

@@ -77,7 +77,7 @@ def frontier(
 
       fairlimits frontier adult --sensitive sex --sensitive race -n EOp --small-groups join
 
-      fairlimits frontier big/*.parquet --label paid --sensitive sex
+      fairlimits frontier 'big/*.parquet' --label paid --sensitive sex
     """
     sources.expect_learning(cutting.partition)
 

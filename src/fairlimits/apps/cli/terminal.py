@@ -92,6 +92,11 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str 
     Console(width=200).print(table)
 
 
+def _any_of(names: Sequence[str]) -> str:
+    """Names of which one is enough, in words."""
+    return names[0] if len(names) == 1 else f"one of {', '.join(names)}"
+
+
 def check_outputs(inputs: list[str | Path | None], *outputs: tuple[Path | None, Sequence[str]]) -> None:
     """Refuse outputs that would replace an input or each other, or cannot be written, before any work is done.
 
@@ -121,7 +126,7 @@ def check_outputs(inputs: list[str | Path | None], *outputs: tuple[Path | None, 
                 )
         if output.suffix.lower() not in allowed:
             ending = output.suffix or "no suffix"
-            raise FileError(f"The output {output} ends in {ending}; it must end in one of {', '.join(allowed)}.")
+            raise FileError(f"The output {output} ends in {ending}; it must end in {_any_of(allowed)}.")
         check_writable(output)
         written.append(output)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from fairlimits._util.callers import outside
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.suppression import check_suppress
 from fairlimits.data import column_doubts, open_rows
@@ -208,7 +209,7 @@ def audit_on(
     )
     for model in result.models:
         if model.too_low:
-            warnings.warn(beaten_words(model, aware), BeatenWarning, stacklevel=3)
+            warnings.warn(beaten_words(model, aware), BeatenWarning, stacklevel=outside())
     return result
 
 

@@ -10,6 +10,9 @@ from fairlimits.data import set_aside_note
 from fairlimits.evaluation.audits.comparisons import NO_LEAD, ROUNDING, AuditedModel, Standing, above_zero
 from fairlimits.notions import NOTIONS, Estimate, title
 
+# A model that is right less often is worse than its opposite.
+_COIN = 0.5
+
 
 def model_words(model: AuditedModel, rows: int | None) -> str:
     """Two sentences on a model: where it stands, and what could be gained at the same fairness."""
@@ -131,6 +134,12 @@ def notes(
     how = [f"{model.name}: {model.decided}" for model in models if model.decided.startswith("scores")]
     if how:
         found.append(f"How predictions became decisions: {'; '.join(how)}.")
+    if turned := [model.name for model in models if model.accuracy.high < _COIN]:
+        found.append(
+            f"{', '.join(turned)}: right about fewer than half of the people, so that the opposite would be right more "
+            "often. A high score, or 1, has to stand for the positive label; if it stands for the other one, name that "
+            "one as positive."
+        )
     where = "" if plug_in else " on the held-out rows"
     small = (
         None

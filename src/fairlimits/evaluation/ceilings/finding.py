@@ -102,8 +102,8 @@ def ceiling(
     """
     if not columns and not isinstance(data, Dataset | Stream):
         raise InputError(
-            f"The people are a {type(data).__name__}; give a Dataset, such as Dataset.from_frame makes, or say which "
-            "columns of files, or of a Dask DataFrame, are the label and sensitive."
+            f"The people are given as {type(data).__name__}; give a Dataset, such as Dataset.from_frame makes, or say "
+            "which columns of files, or of a Dask DataFrame, are the label and sensitive."
         )
     return Study.of(open_rows(data, **columns), resolution, random_state, progress).ceiling(
         tolerances, aware=aware, confidence=confidence, requirements=requirements, objective=objective
@@ -146,7 +146,7 @@ class Study:
             return cls._of_stream(data, resolution, random_state, enough_twins, tell)
         if not isinstance(data, Dataset):
             raise InputError(
-                f"The people are a {type(data).__name__}; give a Dataset, such as Dataset.from_frame makes."
+                f"The people are given as {type(data).__name__}; give a Dataset, such as Dataset.from_frame makes."
             )
         if data.weight is not None:
             data = data.take(data.weight > 0)
@@ -200,7 +200,7 @@ class Study:
         grid = tolerance_grid(tuple(asked), asked)
         points = _points(grid)
         groups = self.twins.groups
-        warn_of_nothing_to_compare(asked, groups, self.twins.counts, stacklevel=4)
+        warn_of_nothing_to_compare(asked, groups, self.twins.counts)
         people = self.twins.seen(aware)
         question = Question(tuple(asked), kept, goal, groups, people.rows)
         curve, twins_curve = find_curve(question, people, points, confidence), None

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from fairlimits._util.callers import outside
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.suggestions import did_you_mean
 from fairlimits._util.types import Ints
@@ -293,7 +294,9 @@ def _counted_like(data: Dataset | Stream, like: CellDistribution, tell: Progress
     if not like.origin.by_features:
         raise InputError(
             "The distribution to be like has cells of an estimate of P(A, Y | x), on which rows are not counted; give "
-            'one that was made with partition="features".'
+            'one that was made with partition="features".',
+            shell="The file of --like has cells of an estimate of P(A, Y | x), on which rows are not counted; make it "
+            "again with --partition features.",
         )
     if isinstance(data, Stream):
         counts, rows = count_stream(data, data.like(like.schema), like.encoding, like.centroids, tell)
@@ -362,5 +365,5 @@ def _check_samples(n_samples: int, cells: int, groups: int, columns: int) -> Non
             f"{n_samples:,} rows are generated for {cells} cells, where the sampling bound asks for {needed:,} "
             "(error 0.05, confidence 0.95); raise n_samples or take fewer cells.",
             SamplingWarning,
-            stacklevel=3,
+            stacklevel=outside(),
         )

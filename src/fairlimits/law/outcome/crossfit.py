@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fairlimits._util.callers import outside
 from fairlimits._util.progress import Progress, or_silent
 from fairlimits._util.threads import usable_cores
 from fairlimits._util.types import Flags, Floats, Ints
@@ -49,7 +50,7 @@ def cross_fit(
                 warnings.warn(
                     f"{error} One booster is used through predict_proba instead, which is slower; please report this.",
                     RuntimeWarning,
-                    stacklevel=2,
+                    stacklevel=outside(),
                 )
                 from sklearn.ensemble import HistGradientBoostingClassifier
 
