@@ -149,7 +149,7 @@ def test_a_model_that_knows_more_beats_the_limit_loudly() -> None:
     assert not re.search(r"-\d", found.summary())
     drawn = [text.get_text() for text in found.plot("DP").texts]
     assert drawn == ["above the limit found"]
-    assert "aware=True" in found.notes[0]
+    assert "rules that see it too" in found.notes[0]
 
 
 def standing_like(joint: Estimate, loss: Estimate) -> AuditedModel:
