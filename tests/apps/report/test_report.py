@@ -414,7 +414,7 @@ def test_costs_are_costs() -> None:
     found = reported(people(), objective="costs 1:5", suppress=10)
     (own, _) = found.to_dict()["held_out"]["asked_for"]["rules"]
     assert 0 < own["value"]["low"] <= own["value"]["value"] <= own["value"]["high"]
-    assert "costs 1:5: 0." in found.summary()
+    assert "to a cost of 0." in found.summary()
     assert "cost of a person" in found.to_html()
 
 

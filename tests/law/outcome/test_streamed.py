@@ -161,7 +161,7 @@ def test_held_out_figures_are_those_of_the_same_rows_in_memory(tmp_path: Path) -
 
 def test_bad_input_is_refused(tmp_path: Path) -> None:
     folder = write(people(800), tmp_path / "big")
-    with pytest.raises(InputError, match="say which columns"):
+    with pytest.raises(InputError, match="name the columns of files"):
         fl.solve(str(folder), {"DP": 0.1})
     outcome = estimate(folder, **PLAIN)
     with pytest.raises(InputError, match="estimated already"):
